@@ -1,0 +1,1 @@
+//! Benchmarks of the hot paths; each file under `benches/` is one subject.

@@ -1,0 +1,1 @@
+//! Programs that embed the jackin crates; each file under `examples/` is one.

@@ -1,0 +1,2 @@
+//! The vocabulary that all jackin crates share.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! See the workspace's `ARCHITECTURE.md` for what this crate is for.
+#![forbid(unsafe_code)]
