@@ -1,0 +1,256 @@
+//! What agents' runtimes say, and what subscribers hear.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentStatus, AgentTag, Attention, Cause, InstanceName, SessionId, Timestamp};
+
+/// One thing that a runtime's structured output said, whichever runtime it was.
+///
+/// Decoders produce these; the status authority and the tag extractor consume them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RuntimeEvent {
+    /// The runtime came up, or started another conversation.
+    SessionStarted {
+        /// The runtime's own id for the conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_session: Option<String>,
+        /// The model that it uses.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+    /// The agent begins to work on a prompt.
+    TurnStarted,
+    /// A piece of the assistant's own text to the operator: never the prompt, thinking, a tool's result or a
+    /// sub-agent's words.
+    AssistantText {
+        /// Pieces with the same id belong to one message.
+        message_id: String,
+        /// The text; cut anywhere between characters.
+        chunk: String,
+        /// Whether the message is complete after this piece.
+        end: bool,
+    },
+    /// The agent runs a tool.
+    ToolStarted {
+        /// The runtime's id of the call.
+        id: String,
+        /// The tool's name.
+        name: String,
+    },
+    /// A tool came back.
+    ToolFinished {
+        /// The id given when it started.
+        id: String,
+        /// Whether the tool failed. The agent may go on all the same.
+        failed: bool,
+    },
+    /// The agent waits for the operator.
+    Waiting {
+        /// The runtime's id of the request, where it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What it asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
+    },
+    /// A request was answered or withdrawn; without an id, all of them.
+    WaitingResolved {
+        /// The id given when the wait began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
+    /// The agent stopped working on the prompt.
+    TurnEnded {
+        /// Why the turn failed, where it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// Tokens and cost, as the agent reports them.
+    Usage(Usage),
+    /// A sub-agent began.
+    SubAgentStarted {
+        /// The runtime's id of it.
+        id: String,
+    },
+    /// A sub-agent ended.
+    SubAgentEnded {
+        /// The id given when it started.
+        id: String,
+    },
+    /// The runtime says that it ends. The process's exit is told by its wait status, not by this.
+    Ended,
+}
+
+/// What an agent reports to have used. Every figure is optional: absent is not zero.
+///
+/// Whether figures of two reports add up or replace each other is the reporting runtime's affair; the decoder says
+/// so in `scope`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Usage {
+    /// What the figures cover.
+    #[serde(default)]
+    pub scope: UsageScope,
+    /// Tokens read, cached ones not included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Cost in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+/// What a [`Usage`] covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UsageScope {
+    /// One turn: reports add up.
+    #[default]
+    Turn,
+    /// The session so far: the latest report replaces the earlier ones.
+    Session,
+}
+
+/// An event of one instance, as subscribers receive it.
+///
+/// `seq` counts every event of an instance from 1 without a gap, so that a subscriber can tell what it missed and
+/// ask again from there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Event {
+    /// Position in the instance's stream.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// Where it happened.
+    pub instance: InstanceName,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened in an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A session's process was started.
+    SessionStarted {
+        /// Which session.
+        session_id: SessionId,
+        /// The command line's first word or the agent's display name.
+        title: String,
+    },
+    /// A session's process ended.
+    SessionEnded {
+        /// Which session.
+        session_id: SessionId,
+        /// How.
+        status: AgentStatus,
+    },
+    /// The last session ended; the instance follows.
+    AllSessionsEnded,
+    /// A session's status changed.
+    AgentStateChanged {
+        /// Which session.
+        session_id: SessionId,
+        /// What the operator sees.
+        state: Attention,
+        /// The status behind it.
+        status: AgentStatus,
+        /// Why.
+        cause: Cause,
+    },
+    /// An agent declared something.
+    TagObserved {
+        /// Which session.
+        session_id: SessionId,
+        /// What it declared.
+        #[serde(flatten)]
+        tag: AgentTag,
+    },
+    /// A session's terminal title changed.
+    TitleChanged {
+        /// Which session.
+        session_id: SessionId,
+        /// The new title, free of control characters.
+        title: String,
+    },
+    /// An agent reported tokens or cost.
+    UsageUpdated {
+        /// Which session.
+        session_id: SessionId,
+        /// The report.
+        usage: Usage,
+    },
+    /// A session rang the bell.
+    Bell {
+        /// Which session.
+        session_id: SessionId,
+    },
+    /// An operator's terminal was attached.
+    ClientAttached,
+    /// It is gone again.
+    ClientDetached,
+    /// An event that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A change of one session's status, as [`StatusBus`](crate::StatusBus) carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusEvent {
+    /// The status.
+    pub status: AgentStatus,
+    /// What the operator sees.
+    pub attention: Attention,
+    /// Why.
+    pub cause: Cause,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, TagKind};
+
+    #[test]
+    fn events_on_the_wire() {
+        let session_id = SessionId::new(2).unwrap();
+        let event = Event {
+            seq: 7,
+            at: Timestamp::from_millis(1_000),
+            instance: InstanceName::new("demo").unwrap(),
+            kind: EventKind::AgentStateChanged {
+                session_id,
+                state: Attention::Working,
+                status: AgentStatus::Busy { since: Timestamp::from_millis(990) },
+                cause: Cause::new(Source::Stream, "turn started", Timestamp::from_millis(990)),
+            },
+        };
+        let json = r#"{"seq":7,"at":1000,"instance":"demo","event":"agent-state-changed","session_id":2,"state":"working","status":{"kind":"busy","since":990},"cause":{"source":"stream","evidence":"turn started","at":990}}"#;
+        assert_eq!(serde_json::to_string(&event).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Event>(json).unwrap(), event);
+
+        let tag = AgentTag { namespace: "jackin".into(), kind: TagKind::Pr, value: "https://x/y".into() };
+        let json = serde_json::to_string(&EventKind::TagObserved { session_id, tag }).unwrap();
+        assert_eq!(
+            json,
+            r#"{"event":"tag-observed","session_id":2,"namespace":"jackin","kind":"pr","value":"https://x/y"}"#
+        );
+    }
+
+    #[test]
+    fn an_event_of_a_newer_writer_is_still_an_event() {
+        let json = r#"{"seq":8,"at":1,"instance":"demo","event":"coffee-ready","cups":2}"#;
+        assert_eq!(serde_json::from_str::<Event>(json).unwrap().kind, EventKind::Unknown);
+    }
+}

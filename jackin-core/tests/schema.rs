@@ -1,0 +1,56 @@
+//! `docs/control.schema.json` is generated from the types; this test fails when the two differ.
+//! `JACKIN_BLESS=1 cargo test -p jackin-core --test schema` writes it anew.
+#![allow(clippy::disallowed_methods, reason = "the test reads and writes a file of the repository")]
+
+use jackin_core::protocol::control::{
+    Call, Created, Done, Explanation, ReadText, Recording, Reply, ScreenRows, Snapshot, Status, StreamItem,
+    Tags, Title, Waited,
+};
+use schemars::JsonSchema;
+
+/// Everything that travels on a control channel.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct ControlProtocol {
+    /// What a client sends.
+    call: Call,
+    /// The answer to `status`.
+    status: Reply<Status>,
+    /// The answer to `snapshot`.
+    snapshot: Reply<Snapshot>,
+    /// The answer to `session.create`, `session.split` and `session.restart`.
+    created: Reply<Created>,
+    /// The answer to `session.title`.
+    title: Reply<Title>,
+    /// The answer to `session.read`.
+    read: Reply<ReadText>,
+    /// The answer to `session.explain`.
+    explain: Reply<Explanation>,
+    /// The answer to `tags.list`.
+    tags: Reply<Tags>,
+    /// The answer to `wait`.
+    waited: Reply<Waited>,
+    /// The answer to `record.start` and `record.stop`.
+    recording: Reply<Recording>,
+    /// The answer to everything else.
+    done: Reply<Done>,
+    /// Each element of the stream after `events`.
+    event: Reply<StreamItem>,
+    /// Each element of the stream after `screen`.
+    screen: Reply<ScreenRows>,
+}
+
+#[test]
+fn the_documented_schema_is_the_real_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/control.schema.json");
+    let schema = schemars::schema_for!(ControlProtocol);
+    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if std::env::var_os("JACKIN_BLESS").is_some() {
+        std::fs::write(path, &generated).unwrap();
+    }
+    let documented = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        documented == generated,
+        "docs/control.schema.json is out of date: run JACKIN_BLESS=1 cargo test -p jackin-core --test schema"
+    );
+}
