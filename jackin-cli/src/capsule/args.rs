@@ -1,4 +1,4 @@
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,12 +95,18 @@ pub fn main() -> ExitCode {
 pub(crate) fn exit(result: Result<u8>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
+        // Whoever read our output has seen enough, as in `jackin … | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody may be there to read it.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Carries out a capsule command and returns the exit code.

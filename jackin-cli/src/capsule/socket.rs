@@ -1,10 +1,9 @@
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use rustix::fs::Mode;
 use tokio::net::UnixListener;
 
 /// The longest path that fits into a socket address, with its final zero.
@@ -33,12 +32,13 @@ impl Socket {
                 .with_context(|| format!("cannot make the socket's directory {}", directory.display()))?;
         }
         remove_stale(path)?;
-        // Between bind and a later chmod the socket would be open to others.
-        let before = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-        let bound = UnixListener::bind(path);
-        rustix::process::umask(before);
-        let listener = bound.with_context(|| format!("cannot listen at {}", path.display()))?;
-        Ok(Self { listener, path: path.to_owned() })
+        let listener =
+            UnixListener::bind(path).with_context(|| format!("cannot listen at {}", path.display()))?;
+        let socket = Self { listener, path: path.to_owned() };
+        // Whoever gets in before this line is turned away by the check of the peer's user.
+        fs::set_permissions(path, Permissions::from_mode(0o600))
+            .with_context(|| format!("cannot keep others out of {}", path.display()))?;
+        Ok(socket)
     }
 }
 
@@ -82,7 +82,6 @@ fn remove_stale(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -34,7 +34,11 @@ pub(crate) fn run() -> Result<u8> {
         println!("[jackin] the demo is over ({}); nothing is left running", parting.message);
         return Ok(parting.exit_code);
     }
-    capsule::block_on(print_events(&daemon.socket))?;
+    if let Err(error) = capsule::block_on(print_events(&daemon.socket)) {
+        // Nobody watches any more; the capsule may have ended by itself.
+        let _ = capsule::block_on(shut_down(&daemon.socket));
+        return Err(error);
+    }
     let exit_code = daemon.wait()?;
     Ok(u8::try_from(exit_code).unwrap_or(1))
 }
