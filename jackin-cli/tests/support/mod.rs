@@ -47,7 +47,7 @@ impl Terminal {
         ));
         let (reader, shared) = (Arc::clone(&pty), Arc::clone(&seen));
         std::thread::spawn(move || {
-            let mut buf = [0; 65536];
+            let mut buf = [0; 16 * 1024];
             loop {
                 let len = (&*reader).read(&mut buf).unwrap_or(0);
                 let mut seen = shared.0.lock().unwrap();
