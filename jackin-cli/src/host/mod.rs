@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::capsule::{self, CapsuleArgs};
 use crate::demo;
+use crate::tools::{self, ToolArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -25,6 +26,8 @@ enum Command {
     Demo,
     /// Run and control a capsule on this machine
     Capsule(CapsuleArgs),
+    /// List, check and run the team's own tools
+    Tool(ToolArgs),
     /// Play the demo's agent
     #[command(hide = true)]
     DemoAgent(demo::AgentArgs),
@@ -35,6 +38,7 @@ pub fn main() -> ExitCode {
     capsule::exit(match Cli::parse().command {
         Command::Demo => demo::run(),
         Command::Capsule(args) => capsule::run(args),
+        Command::Tool(args) => tools::run(args),
         Command::DemoAgent(args) => demo::play(&args),
     })
 }

@@ -20,8 +20,8 @@ pub(super) fn check(commands: &[Command], faults: &mut Vec<TemplateFault>) {
         return;
     }
     for (at, command) in commands.iter().enumerate() {
-        for hole in command.targets.iter().flat_map(|word| &word.holes) {
-            if hole.placeholder.is_tag() {
+        for target in &command.targets {
+            for hole in target.holes.iter().filter(|hole| target.descriptor || hole.placeholder.is_tag()) {
                 refusals.refuse(hole, UnsafePlace::Redirection);
             }
         }

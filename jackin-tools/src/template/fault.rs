@@ -202,7 +202,7 @@ impl fmt::Display for UnsafePlace {
             Self::AfterDollar => f.write_str("directly after a dollar sign"),
             Self::Pattern => f.write_str("inside the [ ] of a pattern"),
             Self::Program => f.write_str("as the program to run: somebody else would choose it"),
-            Self::Redirection => f.write_str("as the file of a redirection: an agent would choose it"),
+            Self::Redirection => f.write_str("as the file of a redirection: somebody else would choose it"),
             Self::Code(program) => write!(f, "in what {program} takes for code"),
             Self::PipedIntoShell(program) => write!(f, "in what is piped into {program} as code"),
             Self::Ambiguous(syntax) => write!(f, "after {syntax}, which shells read differently"),

@@ -318,11 +318,13 @@ impl<'a> Reader<'a> {
             self.commands.word().dynamic = true;
             return self.open_substitution(UnsafePlace::Substitution, span);
         }
+        let mut to_descriptor = false;
         while let Some(TokenKind::Char(c @ ('>' | '&' | '|'))) = self.peek() {
             self.at += 1;
             self.script.push(c);
+            to_descriptor |= c == '&';
         }
-        self.commands.redirect();
+        self.commands.redirect(to_descriptor);
     }
 
     /// A `$` outside of '…'.

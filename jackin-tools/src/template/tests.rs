@@ -121,6 +121,7 @@ fn places_that_cannot_be_safe_are_refused() {
         (". {pr}", "as the program to run"),
         ("a > {pr}", "as the file of a redirection"),
         ("a < '{repo}/x'", "as the file of a redirection"),
+        ("a 2>&1{input}", "as the file of a redirection"),
         ("a $'x' {pr}", "after $'…'"),
         ("a $(case x in y) b;; esac) {pr}", "after `case` in $( )"),
         ("a $(b # )\n) {pr}", "after a comment in $( )"),

@@ -16,6 +16,8 @@ pub(super) struct Word {
     pub(super) assignment: bool,
     /// Whether a `[` is open in it.
     pub(super) in_brackets: bool,
+    /// Whether it follows `>&` or `<&`.
+    pub(super) descriptor: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +67,7 @@ pub(super) struct Commands {
     command: Command,
     word: Option<Word>,
     target_follows: bool,
+    descriptor_follows: bool,
     /// A newline was read; if a word follows, it begins another command.
     newline: bool,
 }
@@ -126,8 +129,9 @@ impl Commands {
     }
 
     pub(super) fn end_word(&mut self) {
-        if let Some(word) = self.word.take() {
+        if let Some(mut word) = self.word.take() {
             if std::mem::take(&mut self.target_follows) {
+                word.descriptor = self.descriptor_follows;
                 self.command.targets.push(word);
             } else {
                 self.command.words.push(word);
@@ -155,7 +159,7 @@ impl Commands {
     }
 
     /// Begins a redirection. A number directly before it is not an argument.
-    pub(super) fn redirect(&mut self) {
+    pub(super) fn redirect(&mut self, to_descriptor: bool) {
         let is_number = |word: &Word| {
             !word.quoted
                 && !word.dynamic
@@ -168,5 +172,6 @@ impl Commands {
         }
         self.end_word();
         self.target_follows = true;
+        self.descriptor_follows = to_descriptor;
     }
 }
