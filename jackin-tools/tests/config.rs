@@ -129,3 +129,32 @@ proptest! {
         }
     }
 }
+
+/// The table in the documentation is that of the code. `JACKIN_BLESS=1` writes it.
+#[test]
+fn the_documented_keys_are_the_reserved_ones() {
+    const HEADING: &str = "## The console's own keys\n\n";
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tools.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (before, documented) = text.split_once(HEADING).unwrap();
+    let mut actions: Vec<_> = RESERVED_KEYS.iter().map(|reserved| reserved.action).collect();
+    actions.sort();
+    actions.dedup();
+    let mut table = "| key | |\n|---|---|\n".to_owned();
+    for action in actions {
+        let keys: Vec<_> = RESERVED_KEYS
+            .iter()
+            .filter(|reserved| reserved.action == action)
+            .map(|reserved| format!("`{}`", reserved.key).replace('|', "\\|"))
+            .collect();
+        table += &format!("| {} | {} |\n", keys.join(" "), action.does());
+    }
+    if std::env::var_os("JACKIN_BLESS").is_some() {
+        std::fs::write(file, format!("{before}{HEADING}{table}")).unwrap();
+    } else {
+        assert_eq!(
+            documented, table,
+            "write it with JACKIN_BLESS=1 cargo test -p jackin-tools --test config"
+        );
+    }
+}

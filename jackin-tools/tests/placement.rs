@@ -289,7 +289,7 @@ fn template_text() -> impl Strategy<Value = String> {
         "<<",
         "<<E\n",
         "\nE\n",
-        " > /dev/null",
+        " > f ",
         " 2>&1",
         "$'",
         "$\"",

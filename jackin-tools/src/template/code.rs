@@ -26,8 +26,8 @@ pub(super) fn check(commands: &[Command], faults: &mut Vec<TemplateFault>) {
             }
         }
         let words = command.program_and_args();
-        refusals.program_names(words);
         refusals.arguments(words);
+        refusals.program_names(words);
         if command.piped && words.first().is_some_and(is_shell) && reads_script_from_stdin(words) {
             let upstream = (0..at).rev().take_while(|&before| commands[before + 1].piped);
             for hole in upstream.flat_map(|before| commands[before].holes()) {
@@ -73,9 +73,26 @@ const WRAPPERS: [&str; 30] = [
     "xargs",
 ];
 
-/// Those of them whose first argument that is no option names it.
-const BARE_WRAPPERS: [&str; 10] =
-    ["builtin", "command", "doas", "env", "exec", "nohup", "setsid", "sudo", "time", "xargs"];
+/// Those of them whose first argument that is no option names it. `timeout` has its limit before that.
+const BARE_WRAPPERS: [&str; 17] = [
+    "builtin",
+    "caffeinate",
+    "chronic",
+    "command",
+    "doas",
+    "env",
+    "exec",
+    "ionice",
+    "nice",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "sudo",
+    "time",
+    "timeout",
+    "unbuffer",
+    "xargs",
+];
 
 const SHELLS: [&str; 14] = [
     "sh",
@@ -124,6 +141,11 @@ fn takes(program: &str) -> Option<Takes> {
         "test" | "[" | "printf" => Takes::EverythingWith("-v"),
         "deno" => Takes::EverythingWith("eval"),
         "su" | "runuser" | "script" | "flock" => Takes::After { letters: "c", long: &["command"] },
+        "env" => Takes::After { letters: "S", long: &["split-string"] },
+        "npm" | "npx" => Takes::After { letters: "c", long: &["call"] },
+        "xterm" | "urxvt" | "konsole" | "gnome-terminal" | "xfce4-terminal" | "x-terminal-emulator" => {
+            Takes::After { letters: "ex", long: &["command", "execute"] }
+        }
         "nix-shell" | "nix" => Takes::After { letters: "c", long: &["run", "command", "expr"] },
         "python" | "pypy" | "expect" => Takes::After { letters: "c", long: &[] },
         "perl" | "ruby" | "julia" | "Rscript" | "osascript" | "lua" | "luajit" | "mysql" | "mariadb" => {
@@ -172,7 +194,8 @@ impl Refusals<'_> {
             let name = program_name(program);
             let wrapped = if BARE_WRAPPERS.contains(&name) {
                 let is_option = |word: &Word| word.text.starts_with('-') || word.text.contains('=');
-                args.iter().position(|word| !is_option(word))
+                let mut operands = (0..args.len()).filter(|&at| !is_option(&args[at]));
+                if name == "timeout" { operands.nth(1) } else { operands.next() }
             } else if is_shell(program) {
                 script_file(args)
             } else if name == "." {

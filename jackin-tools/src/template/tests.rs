@@ -117,6 +117,7 @@ fn places_that_cannot_be_safe_are_refused() {
         ("sudo {pr}", "as the program to run"),
         ("sudo env A=1 {pr}", "as the program to run"),
         ("exec {pr}", "as the program to run"),
+        ("timeout 5 nice -n5 {pr}", "as the program to run"),
         ("sh {pr}", "as the program to run"),
         (". {pr}", "as the program to run"),
         ("a > {pr}", "as the file of a redirection"),
@@ -174,6 +175,8 @@ fn what_another_program_takes_for_code_is_refused() {
         ("[ -v {pr} ]", "["),
         ("export {pr}=1", "export"),
         ("read {pr}", "read"),
+        ("env -S 'a {pr}'", "env"),
+        ("xterm -e 'a {pr}'", "xterm"),
         ("vim -c 'e {pr}'", "vim"),
         ("vim +'e {pr}'", "vim"),
     ] {
@@ -203,6 +206,8 @@ fn arguments_beside_code_are_allowed() {
         "echo {pr} | tee log",
         "git commit -m 'see {pr}'",
         "grep -c bash {host_workdir}/x",
+        "timeout {input} sleep 9",
+        "xterm -e less {host_workdir}/x",
     ] {
         assert_eq!(faults(text), [""; 0], "{text}");
     }
