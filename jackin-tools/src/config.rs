@@ -42,6 +42,9 @@ impl Tools {
     /// The largest configuration in bytes.
     pub const MAX_CONFIG: usize = 1 << 20;
 
+    /// How many mistakes are listed; the rest is counted.
+    pub const MAX_MISTAKES: usize = 100;
+
     /// Reads a configuration. Only `[[tool]]` and `[handler]` are looked at; the rest must be TOML. Everything that is
     /// wrong is reported, not just the first.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
@@ -49,34 +52,45 @@ impl Tools {
         if text.len() > Self::MAX_CONFIG {
             let kind = MistakeKind::TooLarge { len: text.len() };
             let mistake = Mistake { kind, place: source.place(0..0), other: None };
-            return Err(ConfigError { mistakes: vec![mistake] });
+            return Err(ConfigError { mistakes: vec![mistake], unlisted: 0 });
         }
         let (root, syntax_errors) = DeTable::parse_recoverable(text);
-        let (tools, mut mistakes) = Self::from_table(root.get_ref(), text);
+        let (tools, mut mistakes, mut unlisted) = Self::read(root.get_ref(), text);
         if !syntax_errors.is_empty() {
+            let listed = &syntax_errors[..syntax_errors.len().min(Self::MAX_MISTAKES)];
             // What could not be read may be what seems to be missing, and a broken line is reported once.
             let broken: Vec<_> =
-                syntax_errors.iter().map(|error| source.place(error.span().unwrap_or(0..0))).collect();
+                listed.iter().map(|error| source.place(error.span().unwrap_or(0..0))).collect();
             mistakes.retain(|mistake| {
                 !matches!(mistake.kind, MistakeKind::MissingField { .. })
                     && broken.iter().all(|place| place.line != mistake.place.line)
             });
-            mistakes.extend(syntax_errors.iter().zip(broken).map(|(error, place)| Mistake {
+            mistakes.extend(listed.iter().zip(broken).map(|(error, place)| Mistake {
                 kind: MistakeKind::Syntax(error.message().to_owned()),
                 place,
                 other: None,
             }));
             mistakes.sort_by_key(|mistake| mistake.place.span.start);
+            unlisted +=
+                syntax_errors.len() - listed.len() + mistakes.len().saturating_sub(Self::MAX_MISTAKES);
+            mistakes.truncate(Self::MAX_MISTAKES);
         }
-        if mistakes.is_empty() { Ok(tools) } else { Err(ConfigError { mistakes }) }
+        if mistakes.is_empty() { Ok(tools) } else { Err(ConfigError { mistakes, unlisted }) }
     }
 
     /// Reads `tool` and `handler` from a document that was parsed already; `text` is what it was parsed from. Returns
-    /// what could be read, and what is wrong with the rest, in the order of the text.
+    /// what could be read, and what is wrong with the rest, in the order of the text, up to
+    /// [`MAX_MISTAKES`](Self::MAX_MISTAKES).
     pub fn from_table(root: &DeTable<'_>, text: &str) -> (Self, Vec<Mistake>) {
+        let (tools, mistakes, _) = Self::read(root, text);
+        (tools, mistakes)
+    }
+
+    fn read(root: &DeTable<'_>, text: &str) -> (Self, Vec<Mistake>, usize) {
         let mut reader = read::Reader::new(text);
         let (tools, handlers) = reader.document(root);
-        (Self { tools, handlers }, reader.into_mistakes())
+        let (mistakes, unlisted) = reader.into_mistakes();
+        (Self { tools, handlers }, mistakes, unlisted)
     }
 
     /// All tools, in the order of the configuration.

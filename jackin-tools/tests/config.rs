@@ -102,6 +102,17 @@ fn a_huge_file_is_refused() {
     assert_eq!(error.mistakes()[0].kind.code(), "too-large");
 }
 
+#[test]
+fn a_flood_of_mistakes_is_counted_and_not_listed() {
+    let many = 20_000;
+    for text in [format!("tool = [{}]", "{a=1},".repeat(many)), "=\n".repeat(many)] {
+        let error = Tools::parse(&text).unwrap_err();
+        assert_eq!(error.mistakes().len(), Tools::MAX_MISTAKES);
+        assert!(error.unlisted() >= many - Tools::MAX_MISTAKES, "{}", error.unlisted());
+        assert!(error.render("x").ends_with(&format!("x: and {} more", error.unlisted())));
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_gives_tools_or_messages(text in any::<String>()) {

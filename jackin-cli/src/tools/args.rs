@@ -139,7 +139,7 @@ fn report_mistakes(path: &Path, error: &ConfigError, json: bool) -> Result<()> {
     if json {
         return show::mistakes(path, error);
     }
-    let count = error.mistakes().len();
+    let count = error.mistakes().len() + error.unlisted();
     let noun = if count == 1 { "mistake" } else { "mistakes" };
     let file = path.display().to_string();
     Ok(writeln!(io::stderr(), "{}\n\n{file}: {count} {noun}", error.render(&file))?)

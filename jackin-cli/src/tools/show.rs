@@ -70,7 +70,10 @@ pub(super) fn mistakes(path: &Path, error: &ConfigError) -> Result<()> {
             })
         })
         .collect();
-    print(&json!({ "file": path.display().to_string(), "mistakes": mistakes }).to_string())
+    print(
+        &json!({ "file": path.display().to_string(), "mistakes": mistakes, "unlisted": error.unlisted() })
+            .to_string(),
+    )
 }
 
 /// What would be run.

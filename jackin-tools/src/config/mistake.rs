@@ -12,6 +12,7 @@ use crate::template::FaultKind;
 #[error("{}", self.render("configuration"))]
 pub struct ConfigError {
     pub(super) mistakes: Vec<Mistake>,
+    pub(super) unlisted: usize,
 }
 
 /// One mistake in a configuration, and where it is.
@@ -100,14 +101,22 @@ pub enum MistakeKind {
 }
 
 impl ConfigError {
-    /// The mistakes, in the order of the text.
+    /// The mistakes, in the order of the text; at most [`MAX_MISTAKES`](crate::Tools::MAX_MISTAKES).
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
 
+    /// How many more there are.
+    pub fn unlisted(&self) -> usize {
+        self.unlisted
+    }
+
     /// The mistakes for a person, with the lines that they are in. `file` is the name to show.
     pub fn render(&self, file: &str) -> String {
-        let rendered: Vec<_> = self.mistakes.iter().map(|mistake| mistake.render(file)).collect();
+        let mut rendered: Vec<_> = self.mistakes.iter().map(|mistake| mistake.render(file)).collect();
+        if self.unlisted > 0 {
+            rendered.push(format!("{file}: and {} more", self.unlisted));
+        }
         rendered.join("\n\n")
     }
 }

@@ -26,6 +26,8 @@ const MAX_TIMEOUT: u64 = 86_400;
 pub(super) struct Reader<'a> {
     source: Source<'a>,
     mistakes: Vec<Mistake>,
+    /// Mistakes beyond those that are listed.
+    unlisted: usize,
 }
 
 /// A field's value, or that it is there but unusable, so that it is not called missing as well.
@@ -37,12 +39,13 @@ enum Field<T> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { source: Source::new(text), mistakes: Vec::new() }
+        Self { source: Source::new(text), mistakes: Vec::new(), unlisted: 0 }
     }
 
-    pub(super) fn into_mistakes(mut self) -> Vec<Mistake> {
+    /// The mistakes, and how many more there are.
+    pub(super) fn into_mistakes(mut self) -> (Vec<Mistake>, usize) {
         self.mistakes.sort_by_key(|mistake| mistake.place.span.start);
-        self.mistakes
+        (self.mistakes, self.unlisted)
     }
 
     pub(super) fn document(&mut self, root: &DeTable<'_>) -> (Vec<Tool>, Handlers) {
@@ -58,7 +61,16 @@ impl<'a> Reader<'a> {
     }
 
     fn mistake(&mut self, kind: MistakeKind, span: Range<usize>) {
-        self.mistakes.push(Mistake { kind, place: self.source.place(span), other: None });
+        self.mistake_between(kind, span, None);
+    }
+
+    fn mistake_between(&mut self, kind: MistakeKind, span: Range<usize>, other: Option<Range<usize>>) {
+        if self.mistakes.len() == crate::Tools::MAX_MISTAKES {
+            self.unlisted += 1;
+            return;
+        }
+        let other = other.map(|other| self.source.place(other));
+        self.mistakes.push(Mistake { kind, place: self.source.place(span), other });
     }
 
     fn tools(&mut self, value: &Spanned<DeValue<'_>>, name: &Range<usize>) -> Vec<Tool> {
@@ -86,8 +98,8 @@ impl<'a> Reader<'a> {
                 same_key.iter().map(|&at| &tools[at]).find(|(other, _)| other.meets(&tool))
             {
                 let kind = MistakeKind::DuplicateKey { key: tool.key, other: first.name.clone() };
-                let other = Some(self.source.place(first_span.clone()));
-                self.mistakes.push(Mistake { kind, place: self.source.place(key_span), other });
+                let other = Some(first_span.clone());
+                self.mistake_between(kind, key_span, other);
                 continue;
             }
             same_key.push(tools.len());

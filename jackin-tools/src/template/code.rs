@@ -3,12 +3,15 @@
 //!
 //! The lists cannot be complete: a script may pass its argument to `eval`. They hold what people write in one line.
 
+use std::collections::BTreeSet;
+
 use super::fault::{FaultKind, TemplateFault, UnsafePlace};
 use super::word::{Command, Hole, Word};
 
 /// Adds a fault for each placeholder that would become code, a program's name or a file chosen by an agent.
 pub(super) fn check(commands: &[Command], faults: &mut Vec<TemplateFault>) {
-    let mut refusals = Refusals { faults };
+    let refused = faults.iter().map(|fault| fault.span.start).collect();
+    let mut refusals = Refusals { faults, refused };
     // With these a later plain assignment evaluates its value as arithmetic, and arithmetic can run commands.
     let evaluates = |command: &&Command| {
         command.program_and_args().first().is_some_and(|word| EVALUATES_LATER.contains(&word.text.as_str()))
@@ -167,12 +170,13 @@ fn takes(program: &str) -> Option<Takes> {
 
 struct Refusals<'a> {
     faults: &'a mut Vec<TemplateFault>,
+    /// Where the faults are: several rules may refuse the same placeholder.
+    refused: BTreeSet<usize>,
 }
 
 impl Refusals<'_> {
     fn refuse(&mut self, hole: &Hole, place: UnsafePlace) {
-        // A nested shell may refuse what another rule refused before.
-        if self.faults.iter().all(|fault| fault.span != hole.span) {
+        if self.refused.insert(hole.span.start) {
             let kind = FaultKind::Unsafe { placeholder: hole.placeholder, place };
             self.faults.push(TemplateFault { kind, span: hole.span.clone() });
         }
