@@ -122,7 +122,7 @@ impl Blocks {
 
     pub(crate) fn commit(&mut self, change: &Change) {
         self.containers.truncate(change.keep);
-        if !change.blank
+        if (!change.blank || change.added_len > 0)
             && let Some(Container::Item { bare, .. }) = self.containers.last_mut()
         {
             *bare = false;
