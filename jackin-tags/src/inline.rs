@@ -127,14 +127,21 @@ impl Inline {
     }
 
     /// Something that begins like a mark. It ends an open tag all the same.
-    pub(crate) fn broken(&mut self, namespace: Namespace, why: Broken, place: Place, sink: Sink<'_>) {
+    pub(crate) fn broken(
+        &mut self,
+        namespace: Namespace,
+        kind: &[u8],
+        why: Broken,
+        place: Place,
+        sink: Sink<'_>,
+    ) {
         self.expire(place.offset, sink);
         self.abandon(SkipReason::Nested, sink);
         let reason = match why {
             Broken::Attributes => SkipReason::Attributes,
             Broken::Kind => SkipReason::BadKind,
         };
-        self.skip(namespace, b"", reason, place, sink);
+        self.skip(namespace, kind, reason, place, sink);
     }
 
     /// Text; matters to an open tag only.

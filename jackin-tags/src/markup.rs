@@ -22,8 +22,8 @@ pub(crate) const MARK_MAX: usize = 2 + Namespace::LONGEST + 1 + KIND_MAX + 1;
 pub(crate) enum Read<'a> {
     /// A well-formed mark.
     Mark { mark: Mark<'a>, len: usize },
-    /// Begins like a mark of the protocol, but is none. `len` covers the part that is certain.
-    Broken { namespace: Namespace, len: usize, why: Broken },
+    /// Begins like a mark of the protocol, but is none. `len` covers the part that is certain; `kind` may be empty.
+    Broken { namespace: Namespace, kind: &'a [u8], len: usize, why: Broken },
     /// Nothing of ours.
     Text,
     /// A mark so far; the rest has not arrived.
@@ -58,7 +58,10 @@ pub(crate) fn read(input: &[u8]) -> Read<'_> {
     match terminated(kind, tag(">")).parse(rest) {
         Ok((after, kind)) => Read::Mark { mark: Mark { close, namespace, kind }, len: consumed(after) },
         Err(Err::Incomplete(_)) => Read::Partial,
-        Err(_) => Read::Broken { namespace, len: consumed(rest), why: blame(rest) },
+        Err(_) => {
+            let (kind, why) = blame(rest);
+            Read::Broken { namespace, kind, len: consumed(rest), why }
+        }
     }
 }
 
@@ -106,12 +109,12 @@ fn is_kind_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
 }
 
-fn blame(after_prefix: &[u8]) -> Broken {
+fn blame(after_prefix: &[u8]) -> (&[u8], Broken) {
     match kind(after_prefix) {
-        Ok((rest, _)) if rest.first().is_some_and(|&b| b == b'/' || b.is_ascii_whitespace()) => {
-            Broken::Attributes
+        Ok((rest, kind)) if rest.first().is_some_and(|&b| b == b'/' || b.is_ascii_whitespace()) => {
+            (kind, Broken::Attributes)
         }
-        _ => Broken::Kind,
+        _ => (b"", Broken::Kind),
     }
 }
 

@@ -519,9 +519,9 @@ impl TagParser {
                 self.meet_mark(mark, code, place, sink);
                 len
             }
-            Read::Broken { namespace, len, why } => {
+            Read::Broken { namespace, kind, len, why } => {
                 if !code {
-                    self.inline.broken(namespace, why, place, sink);
+                    self.inline.broken(namespace, kind, why, place, sink);
                 }
                 len
             }
