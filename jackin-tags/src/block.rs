@@ -1,6 +1,6 @@
 //! Block structure: which lines are fenced code, and where a paragraph ends.
 //!
-//! Follows CommonMark for block quotes, list items, fences, headings and rules, since a fence begins and ends by the
+//! Follows `CommonMark` for block quotes, list items, fences, headings and rules, since a fence begins and ends by the
 //! containers around it. HTML blocks and indented code are plain text here: the protocol names fences and spans only.
 //!
 //! The rule of [`Blocks::head`]: it changes nothing. The caller commits what it returns, once, when the head of the
@@ -8,7 +8,7 @@
 
 use crate::line::{Ahead, Beyond, Cursor, More};
 
-/// Quotes and lists nested deeper than this are text. CommonMark sets no bound; memory does.
+/// Quotes and lists nested deeper than this are text. The standard sets no bound; memory does.
 pub(crate) const DEPTH_MAX: usize = 32;
 
 /// A marker further in than this belongs to indented code.

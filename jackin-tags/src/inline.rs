@@ -231,16 +231,6 @@ impl Inline {
         self.abandon(SkipReason::Unclosed, sink);
     }
 
-    /// A mark in fenced code.
-    pub(crate) fn fenced(&self, mark: Mark<'_>, place: Place, sink: Sink<'_>) {
-        if !mark.close {
-            sink(
-                Element { namespace: mark.namespace, kind: mark.kind, value: b"", place }
-                    .skipped(SkipReason::Fenced),
-            );
-        }
-    }
-
     fn begin(&mut self, mark: Mark<'_>, place: Place) {
         if self.bytes.capacity() == 0 {
             self.bytes.reserve_exact(BYTES_MAX);

@@ -1,8 +1,10 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use crate::block::{Blocks, Change, Head};
-use crate::finding::{Finding, ParsedTag, Place};
+use crate::finding::{Finding, ParsedTag, Place, SkipReason};
+
 use crate::inline::{INFO_MAX, Inline, Sink};
+use crate::judge::Element;
 use crate::line::{Beyond, HEAD_MAX, More};
 use crate::markup::{self, MARK_MAX, Mark, Read};
 
@@ -530,10 +532,11 @@ impl TagParser {
     }
 
     fn meet_mark(&mut self, mark: Mark<'_>, code: bool, place: Place, sink: Sink<'_>) {
-        if code {
-            self.inline.fenced(mark, place, sink);
-        } else {
+        if !code {
             self.inline.mark(mark, place, sink);
+        } else if !mark.close {
+            let element = Element { namespace: mark.namespace, kind: mark.kind, value: b"", place };
+            sink(element.skipped(SkipReason::Fenced));
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn tags(message: &[u8], tags_in_code_spans: bool) -> Vec<Found> {
         }
         let Ok(text) = std::str::from_utf8(value) else { continue };
         if let Ok(value) = TagValue::parse(&TagKind::from(kind.as_str()), text) {
-            let line = 1 + message[..pair[0].start].iter().filter(|&&b| b == b'\n').count() as u64;
+            let line = message[..pair[0].start].split(|&b| b == b'\n').count() as u64;
             found.push((namespace.clone(), kind.clone(), value.to_string(), line, pair[0].start as u64));
         }
     }
@@ -82,7 +82,7 @@ fn columns(line: &[u8]) -> String {
         match byte {
             b'\t' => {
                 columns.push(' ');
-                while columns.len() % 4 != 0 {
+                while !columns.len().is_multiple_of(4) {
                     columns.push(' ');
                 }
             }
