@@ -64,6 +64,8 @@ pub(crate) struct Blocks {
     containers: Vec<Container>,
     paragraph: bool,
     fence: Option<Fence>,
+    /// The containers have stood a blank line, so another changes nothing.
+    after_blank: bool,
 }
 
 impl Blocks {
@@ -74,6 +76,7 @@ impl Blocks {
         self.containers.clear();
         self.paragraph = false;
         self.fence = None;
+        self.after_blank = false;
     }
 
     /// Most lines: no marker, no indent, no fence. Returns whether a new paragraph begins.
@@ -84,6 +87,15 @@ impl Blocks {
             self.paragraph = true;
         }
         fresh
+    }
+
+    /// A line without a byte.
+    pub(crate) fn blank_line(&mut self) {
+        self.paragraph = false;
+        if !self.after_blank {
+            self.containers.truncate(through_blank(&self.containers));
+            self.after_blank = true;
+        }
     }
 
     /// Whether a line that begins with `byte` is plain, whatever comes after it.
@@ -121,6 +133,7 @@ impl Blocks {
     }
 
     pub(crate) fn commit(&mut self, change: &Change) {
+        self.after_blank = false;
         self.containers.truncate(change.keep);
         if (!change.blank || change.added_len > 0)
             && let Some(Container::Item { bare, .. }) = self.containers.last_mut()
@@ -177,10 +190,7 @@ impl Blocks {
                 }
                 Container::Quote => return Ok(index),
                 Container::Item { .. } if cursor.blank_from(ahead.at)? => {
-                    // An item goes on through a blank line, unless it has not begun; a quote needs its mark.
-                    let ends = |c: &Container| !matches!(c, Container::Item { bare: false, .. });
-                    let rest = &self.containers[index..];
-                    return Ok(index + rest.iter().position(ends).unwrap_or(rest.len()));
+                    return Ok(index + through_blank(&self.containers[index..]));
                 }
                 Container::Item { width, .. } if ahead.indent >= usize::from(width) => {
                     cursor.skip_columns(usize::from(width));
@@ -190,6 +200,13 @@ impl Blocks {
         }
         Ok(self.containers.len())
     }
+}
+
+/// How many containers, from the outermost, a blank line leaves open: an item goes on unless it has not begun, and a
+/// quote needs its mark.
+fn through_blank(containers: &[Container]) -> usize {
+    let ends = |container: &Container| !matches!(container, Container::Item { bare: false, .. });
+    containers.iter().position(ends).unwrap_or(containers.len())
 }
 
 impl Change {

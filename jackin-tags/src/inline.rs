@@ -328,6 +328,9 @@ impl Inline {
     }
 
     fn drop_held(&mut self, range: std::ops::Range<usize>, reason: SkipReason, sink: Sink<'_>) {
+        if range.is_empty() {
+            return;
+        }
         let size = |held: &[Held]| held.iter().map(Held::len).sum::<usize>();
         let start = size(&self.held[..range.start]);
         let mut at = start;
@@ -357,6 +360,9 @@ impl Inline {
     /// Hands out what no level stands in the way of.
     fn release(&mut self, sink: Sink<'_>) {
         let free = self.held_above(0);
+        if free == 0 {
+            return;
+        }
         let mut at = 0;
         for held in self.held.drain(..free) {
             let element = held.element(&self.bytes[at..]);

@@ -289,39 +289,48 @@ impl Pass<'_> {
                 self.at = self.piece.len();
                 return;
             };
-            let at = self.at + next;
-            match self.piece[at] {
-                b'\n' => self.end_of_text_line(at),
-                b'`' => {
-                    self.at = at;
-                    if !self.decide_fence(at) {
-                        let escaped = self.escaped(at);
-                        self.backticks(0, self.offset(at), escaped);
-                    }
-                }
-                _ => {
-                    self.at = at;
-                    if !self.decide_fence(at) {
-                        self.angle(false);
-                    }
-                }
+            self.at += next;
+            if self.piece[self.at] == b'\n' {
+                self.end_of_text_line();
+            } else if self.parser.maybe.is_some() && self.decide_fence(self.at) {
+                return;
+            } else if self.piece[self.at] == b'`' {
+                let escaped = self.escaped(self.at);
+                self.backticks(0, self.offset(self.at), escaped);
+            } else {
+                self.angle(false);
             }
         }
     }
 
-    fn end_of_text_line(&mut self, at: usize) {
-        self.at = at + 1;
+    /// A line feed at the position. Goes on through lines whose first byte says all there is to know.
+    fn end_of_text_line(&mut self) {
         let parser = &mut *self.parser;
-        parser.line += 1;
-        parser.mode = Mode::Head;
         if let Some(maybe) = parser.maybe.take() {
             parser.open_fence(b'`', maybe.len, maybe.keep, self.sink);
-        } else if let Some(&first) = self.piece.get(self.at)
-            && Blocks::is_plain(first)
-        {
-            parser.mode = Mode::Text;
-            if parser.blocks.plain_line() {
-                parser.inline.settle(self.sink);
+            parser.mode = Mode::Head;
+            parser.line += 1;
+            self.at += 1;
+            return;
+        }
+        loop {
+            parser.line += 1;
+            self.at += 1;
+            match self.piece.get(self.at) {
+                Some(b'\n') => {
+                    parser.blocks.blank_line();
+                    parser.inline.settle(self.sink);
+                }
+                Some(&first) if Blocks::is_plain(first) => {
+                    if parser.blocks.plain_line() {
+                        parser.inline.settle(self.sink);
+                    }
+                    return;
+                }
+                _ => {
+                    parser.mode = Mode::Head;
+                    return;
+                }
             }
         }
     }
@@ -351,6 +360,8 @@ impl Pass<'_> {
 
     /// A `<` at the position.
     fn angle(&mut self, code: bool) {
+        // Of brackets in a row, only the last can begin a mark.
+        self.at += self.piece[self.at + 1..].iter().take_while(|&&byte| byte == b'<').count();
         let rest = &self.piece[self.at..];
         if rest.get(1).is_some_and(|&next| !markup::plausible(next)) {
             self.at += 1;
@@ -500,6 +511,9 @@ impl Pass<'_> {
     /// Whether an odd number of backslashes stands before byte `at`.
     fn escaped(&self, at: usize) -> bool {
         let before = &self.piece[..at];
+        if before.last().is_some_and(|&byte| byte != b'\\') {
+            return false;
+        }
         let slashes = before.iter().rev().take_while(|&&byte| byte == b'\\').count();
         (slashes % 2 == 1) != (slashes == before.len() && self.parser.escape)
     }
