@@ -40,7 +40,7 @@ fn prose(criterion: &mut Criterion) {
     for (name, text) in [("wrapped", wrapped(MIB)), ("long-lines", long_lines(MIB))] {
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(BenchmarkId::new("memchr3", name), |bench| {
-            bench.iter(|| sweep(black_box(&text)))
+            bench.iter(|| sweep(black_box(&text)));
         });
         group
             .bench_function(BenchmarkId::new("parser", name), |bench| bench.iter(|| parse(black_box(&text))));
@@ -55,7 +55,7 @@ fn hostile(criterion: &mut Criterion) {
             let text = make(size);
             group.throughput(Throughput::Bytes(text.len() as u64));
             group.bench_function(BenchmarkId::new(*name, size / MIB), |bench| {
-                bench.iter(|| parse(black_box(&text)))
+                bench.iter(|| parse(black_box(&text)));
             });
         }
     }

@@ -60,6 +60,7 @@ mod namespace;
 mod overrides;
 mod parser;
 mod plain;
+mod scan;
 mod snapshot;
 mod value;
 mod view;
