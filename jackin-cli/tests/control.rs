@@ -150,6 +150,31 @@ fn finished_work_is_done_until_somebody_looks() {
 }
 
 #[test]
+fn declared_values_are_kept_and_the_operator_has_the_last_word() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    let pr = |number: u32| format!("https://github.com/o/r/pull/{number}");
+    let text = |id: &str, chunk: &str, end: bool| {
+        report(&place, &json!({ "event": "assistant-text", "message_id": id, "chunk": chunk, "end": end }));
+    };
+    report(&place, &json!({ "event": "turn-started" }));
+    text("a", &format!("I opened <jackin:pr>{}</jack", pr(7)), false);
+    text("a", "in:pr>, see `<jackin:pr>not this</jackin:pr>`", true);
+    text("b", &format!("<multicode:pr>{}</multicode:pr>", pr(7)), true);
+    let entry = |value: &str, provider: &str| json!({ "kind": "pr", "value": value, "provider": provider });
+    let list = || place.ctl_json(&["tags"])["tags"].clone();
+    assert_eq!(list(), json!([entry(&pr(7), "agent")]), "once, however often it is said");
+    assert!(place.ctl(&["tags", "set", "pr", &pr(8)]).status.success());
+    assert_eq!(list(), json!([entry(&pr(7), "agent"), entry(&pr(8), "operator")]));
+    assert!(place.ctl(&["tags", "unset", "pr", &pr(7)]).status.success());
+    text("c", &format!("<jackin:pr>{}</jackin:pr>", pr(7)), true);
+    assert_eq!(list(), json!([entry(&pr(8), "operator")]), "hidden stays hidden");
+    assert_eq!(place.ctl_json(&["snapshot"])["tags"], list());
+    let refused = place.ctl(&["tags", "set", "pr", "not a URL"]);
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
 fn an_agent_may_report_about_itself_and_nothing_else() {
     let place = Place::new();
     let script = r#"printf '%s' "$JACKIN_AGENT_TOKEN" > "$0.tmp"; mv "$0.tmp" "$0"

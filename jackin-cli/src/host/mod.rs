@@ -1,5 +1,7 @@
 //! The operator's command line.
 
+mod tags;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +25,8 @@ struct Cli {
 enum Command {
     /// Watch a scripted agent work, ask and finish; needs nothing installed
     Demo,
+    /// Look into what agents declare with <jackin:…> tags
+    Tags(tags::TagsArgs),
     /// Run and control a capsule on this machine
     Capsule(CapsuleArgs),
     /// Play the demo's agent
@@ -34,6 +38,7 @@ enum Command {
 pub fn main() -> ExitCode {
     capsule::exit(match Cli::parse().command {
         Command::Demo => demo::run(),
+        Command::Tags(args) => tags::run(&args),
         Command::Capsule(args) => capsule::run(args),
         Command::DemoAgent(args) => demo::play(&args),
     })
