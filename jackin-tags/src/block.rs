@@ -113,10 +113,11 @@ impl Blocks {
             && self.fence.is_some_and(|fence| byte != fence.mark && byte != b' ' && byte != b'\t')
     }
 
-    /// Reads the head of the line that `line` begins with.
-    pub(crate) fn head(&self, line: &[u8], beyond: Beyond) -> Result<(Head, Change), More> {
+    /// Reads the head of the line that `line` begins with; what it changes goes to `change`.
+    pub(crate) fn head(&self, line: &[u8], beyond: Beyond, change: &mut Change) -> Result<Head, More> {
         let mut cursor = Cursor::new(line, beyond);
         let keep = self.continued(&mut cursor)?;
+        change.keep = keep;
         let all = keep == self.containers.len();
         if let Some(fence) = self.fence
             && all
@@ -124,16 +125,16 @@ impl Blocks {
             let ahead = cursor.ahead()?;
             let ends = ahead.indent <= INDENT_MAX && ahead.byte == fence.mark;
             let head = if ends { Head::FenceEnd { at: ahead.at } } else { Head::Code };
-            return Ok((head, Change::none(keep)));
+            return Ok(head);
         }
         // A fence ends with its container; there is no lazy continuation of code.
         let paragraph = self.paragraph && self.fence.is_none();
-        Opening { cursor, paragraph, aligned: all, no_rule_before: 0, change: Change::none(keep) }
-            .read(self.fence.is_some())
+        change.ends_fence = self.fence.is_some();
+        Opening { cursor, paragraph, aligned: all, no_rule_before: 0, change }.read()
     }
 
     pub(crate) fn commit(&mut self, change: &Change) {
-        self.after_blank = false;
+        self.after_blank = change.blank && change.added_len == 0;
         self.containers.truncate(change.keep);
         if (!change.blank || change.added_len > 0)
             && let Some(Container::Item { bare, .. }) = self.containers.last_mut()
@@ -190,7 +191,8 @@ impl Blocks {
                 }
                 Container::Quote => return Ok(index),
                 Container::Item { .. } if cursor.blank_from(ahead.at)? => {
-                    return Ok(index + through_blank(&self.containers[index..]));
+                    let open = &self.containers[index..];
+                    return Ok(index + if self.after_blank { open.len() } else { through_blank(open) });
                 }
                 Container::Item { width, .. } if ahead.indent >= usize::from(width) => {
                     cursor.skip_columns(usize::from(width));
@@ -215,9 +217,10 @@ impl Change {
         self.keep
     }
 
-    fn none(keep: usize) -> Self {
+    /// Nothing changes yet.
+    pub(crate) fn new() -> Self {
         Self {
-            keep,
+            keep: 0,
             added: [Container::Quote; DEPTH_MAX],
             added_len: 0,
             paragraph: false,
@@ -243,12 +246,11 @@ struct Opening<'a> {
     aligned: bool,
     /// A rule was looked for and cannot begin before this byte; keeps `- - - - x` linear.
     no_rule_before: usize,
-    change: Change,
+    change: &'a mut Change,
 }
 
 impl Opening<'_> {
-    fn read(mut self, ends_fence: bool) -> Result<(Head, Change), More> {
-        self.change.ends_fence = ends_fence;
+    fn read(mut self) -> Result<Head, More> {
         loop {
             let ahead = self.cursor.ahead()?;
             if self.cursor.blank_from(ahead.at)? {
@@ -267,7 +269,7 @@ impl Opening<'_> {
                 }
                 mark @ (b'`' | b'~') if self.fence(ahead.at, mark)? => {
                     let fresh = !self.continues();
-                    return Ok((Head::FenceStart { at: ahead.at, mark, fresh }, self.change));
+                    return Ok(Head::FenceStart { at: ahead.at, mark, fresh });
                 }
                 b'#' if self.heading(ahead.at)? => return Ok(self.text(ahead, false)),
                 mark @ (b'=' | b'-') if self.underline(ahead.at, mark)? => return Ok(self.text(ahead, false)),
@@ -283,10 +285,10 @@ impl Opening<'_> {
     }
 
     /// The line is text. `paragraph`: of the sort that the next line can continue.
-    fn text(mut self, ahead: Ahead, paragraph: bool) -> (Head, Change) {
+    fn text(self, ahead: Ahead, paragraph: bool) -> Head {
         let fresh = !(paragraph && self.continues());
         self.change.paragraph = paragraph;
-        (Head::Text { at: ahead.at, fresh }, self.change)
+        Head::Text { at: ahead.at, fresh }
     }
 
     /// Whether plain text here would be the next line of the open paragraph.

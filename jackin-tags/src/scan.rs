@@ -164,13 +164,14 @@ impl Pass<'_> {
             _ if seen == HEAD_MAX => Beyond::Text,
             _ => Beyond::Unknown,
         };
-        match self.scan.blocks.head(line, beyond) {
+        let mut change = Change::new();
+        match self.scan.blocks.head(line, beyond, &mut change) {
             Err(More) => {
                 self.scan.carry[before..seen].copy_from_slice(rest);
                 self.scan.carried = seen;
                 self.at = self.piece.len();
             }
-            Ok((head, change)) => {
+            Ok(head) => {
                 self.scan.carried = 0;
                 self.begin_line(head, &change, before);
             }
@@ -207,6 +208,10 @@ impl Pass<'_> {
             Head::FenceEnd { .. } => Mode::EndRun { len },
             Head::Code => Mode::Code,
         };
+        // A line without text needs no sweep for its end.
+        if self.scan.mode == Mode::Text && self.piece.get(self.at) == Some(&b'\n') {
+            self.end_of_text_line();
+        }
     }
 
     fn text(&mut self) {
