@@ -51,7 +51,7 @@ fn status_and_screen_of_a_session() {
         place.ctl_json(&["read"])["text"].as_str().unwrap().contains("got <a b>")
     });
     assert!(place.ctl(&["kill"]).status.success());
-    assert!(daemon.wait().unwrap().success(), "ended on purpose");
+    assert!(daemon.wait().success(), "ended on purpose");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_events_of_a_life() {
         .spawn()
         .unwrap();
     assert!(place.ctl(&["send", "--force", "x"]).status.success());
-    assert_eq!(daemon.wait().unwrap().code(), Some(3));
+    assert_eq!(daemon.wait().code(), Some(3));
     let output = String::from_utf8(events.wait_with_output().unwrap().stdout).unwrap();
     let events: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let sequence: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
