@@ -62,7 +62,15 @@ impl<V> Recent<V> {
         std::mem::take(&mut self.entries).into_iter()
     }
 
-    #[cfg(test)]
+    /// Forgets the entries whose value does not fit.
+    pub(crate) fn retain(&mut self, mut fits: impl FnMut(&V) -> bool) {
+        self.entries.retain(|(_, value)| fits(value));
+    }
+
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.entries.iter().map(|(_, value)| value)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
