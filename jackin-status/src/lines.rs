@@ -60,7 +60,7 @@ impl LineSplitter {
             } else if self.open.is_empty() {
                 each(self.lines, without_return(line));
             } else {
-                self.keep(line);
+                keep(&mut self.open, line, self.cap);
                 each(self.lines, without_return(&self.open));
             }
             self.let_go();
@@ -73,7 +73,7 @@ impl LineSplitter {
             self.oversized += 1;
             self.let_go();
         } else {
-            self.keep(chunk);
+            keep(&mut self.open, chunk, self.cap);
         }
     }
 
@@ -97,17 +97,6 @@ impl LineSplitter {
         self.open.capacity()
     }
 
-    /// Appends to the open line; the caller has checked that it stays within the cap. Capacity doubles as usual, but
-    /// never beyond the cap.
-    fn keep(&mut self, bytes: &[u8]) {
-        let needed = self.open.len() + bytes.len();
-        if needed > self.open.capacity() {
-            let capacity = needed.max(2 * self.open.capacity()).min(self.cap);
-            self.open.reserve_exact(capacity - self.open.len());
-        }
-        self.open.extend_from_slice(bytes);
-    }
-
     fn let_go(&mut self) {
         // One long line must not cost its length for the rest of the session.
         const KEEP: usize = 64 << 10;
@@ -116,6 +105,16 @@ impl LineSplitter {
             self.open.shrink_to(KEEP);
         }
     }
+}
+
+/// Appends to `kept`, which the caller has checked to stay within the cap. Capacity doubles as usual, but never beyond it.
+pub(crate) fn keep(kept: &mut Vec<u8>, bytes: &[u8], cap: usize) {
+    let needed = kept.len() + bytes.len();
+    if needed > kept.capacity() {
+        let capacity = needed.max(2 * kept.capacity()).min(cap);
+        kept.reserve_exact(capacity - kept.len());
+    }
+    kept.extend_from_slice(bytes);
 }
 
 fn without_return(line: &[u8]) -> &[u8] {

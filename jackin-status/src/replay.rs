@@ -2,6 +2,7 @@ use jackin_core::{AgentStatus, Attention, Cause, Timestamp};
 use serde::Serialize;
 
 use crate::decode::decode_line;
+use crate::lines::keep;
 use crate::{Authority, Decoder, Evidence, LineSplitter, MAX_LINE, ReportedUsage, Runtime, Tally};
 
 /// Plays a recording and tells when the status changes and by which line.
@@ -77,7 +78,7 @@ impl Replay {
                 self.document = Vec::new();
             }
             if !self.oversized {
-                self.document.extend_from_slice(chunk);
+                keep(&mut self.document, chunk, MAX_LINE);
             }
             return;
         }
