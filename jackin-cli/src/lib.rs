@@ -1,1 +1,14 @@
-//! jackin
+//! Everything behind the commands `jackin` and `jackin-capsule`, usable without them.
+//!
+//! [`capsule`] runs agents under the multiplexer and serves the socket; [`client`] talks to such a socket from a
+//! program; [`host`] is the operator's command line. This is the only crate of the workspace that touches PTYs,
+//! sockets, files, processes and clocks.
+
+#[cfg(feature = "capsule")]
+pub mod capsule;
+#[cfg(feature = "capsule")]
+pub mod client;
+#[cfg(feature = "host")]
+mod demo;
+#[cfg(feature = "host")]
+pub mod host;

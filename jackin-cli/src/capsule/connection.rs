@@ -1,0 +1,386 @@
+//! One task for each connection: it speaks the protocol on one side and sends messages to the daemon on the other.
+//! Nothing that a peer sends reaches the daemon before it was decoded here.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jackin_core::Size;
+use jackin_core::protocol::Version;
+use jackin_core::protocol::attach::{self, DecodeError, Frame, Hello, Shutdown, ShutdownReason};
+use jackin_core::protocol::control::{
+    self, Call, CallError, ControlError, Done, ErrorCode, Match, PREFACE, Reply, Request, Status, StreamItem,
+    Until, Waited,
+};
+use jackin_core::{Received, SessionId};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::control::Answer;
+use super::events::Feed;
+use super::socket::Socket;
+
+/// How many connections a socket serves at once; further ones are closed at once.
+const MAX_CONNECTIONS: usize = 64;
+
+/// How long a peer may take to say what it wants, and to finish a message that it began.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const READ_SIZE: usize = 64 * 1024;
+
+/// Whose socket a connection came in by, which decides what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    Operator,
+    Agent,
+}
+
+/// What connections tell the daemon.
+#[derive(Debug)]
+pub(super) enum Message {
+    Attach(Attach),
+    Client { id: u64, event: ClientEvent },
+    Call { caller: Caller, call: Call, answer: oneshot::Sender<Answer> },
+}
+
+/// An operator's terminal that wants to be attached.
+#[derive(Debug)]
+pub(super) struct Attach {
+    pub(super) id: u64,
+    pub(super) hello: Hello,
+    /// Encoded frames for it; dropping the sender ends the connection.
+    pub(super) frames: mpsc::Sender<Vec<u8>>,
+}
+
+/// What an attached terminal did.
+#[derive(Debug)]
+pub(super) enum ClientEvent {
+    Input(Vec<u8>),
+    Resize(Size),
+    Detach,
+    Gone,
+}
+
+/// Serves a socket for ever. Every connection holds a clone of `open` until it ends.
+pub(super) async fn accept(
+    socket: Socket,
+    caller: Caller,
+    to_daemon: mpsc::Sender<Message>,
+    open: mpsc::Sender<Infallible>,
+) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok((stream, _)) = socket.listener.accept().await else {
+            // Out of file descriptors, most likely: let some connections end first.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        if !is_same_user(&stream) {
+            continue;
+        }
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
+        let (to_daemon, open) = (to_daemon.clone(), open.clone());
+        tokio::spawn(async move {
+            // A connection that breaks is the peer's business alone.
+            let _ = serve(stream, caller, to_daemon).await;
+            drop((place, open));
+        });
+    }
+}
+
+/// The file's mode keeps others out already; this holds even where the file was opened up by mistake.
+fn is_same_user(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+}
+
+async fn serve(stream: UnixStream, caller: Caller, to_daemon: mpsc::Sender<Message>) -> io::Result<()> {
+    let (mut reader, writer) = stream.into_split();
+    let first = timeout(PATIENCE, reader.read_u8()).await??;
+    if first == PREFACE {
+        Control { reader, writer, caller, to_daemon, decoder: control::Decoder::new() }.serve().await
+    } else if caller == Caller::Operator {
+        serve_terminal(first, reader, writer, to_daemon).await
+    } else {
+        Ok(())
+    }
+}
+
+async fn serve_terminal(
+    first: u8,
+    mut reader: OwnedReadHalf,
+    mut writer: OwnedWriteHalf,
+    to_daemon: mpsc::Sender<Message>,
+) -> io::Result<()> {
+    static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+    let mut decoder = attach::Decoder::new();
+    let _ = decoder.feed(&[first]);
+    let hello = match timeout(PATIENCE, read_hello(&mut reader, &mut decoder)).await? {
+        Ok(hello) => hello,
+        Err(refusal) => {
+            let mut wire = Vec::new();
+            attach::encode(&Frame::Shutdown(refusal), &mut wire).map_err(io::Error::other)?;
+            return writer.write_all(&wire).await;
+        }
+    };
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    // One frame in flight: the next one is rendered when this one was taken, and is then up to date.
+    let (frames, mut outgoing) = mpsc::channel::<Vec<u8>>(1);
+    if to_daemon.send(Message::Attach(Attach { id, hello, frames })).await.is_err() {
+        return Ok(());
+    }
+    let reading = async {
+        let mut buf = vec![0; READ_SIZE];
+        loop {
+            while let Some(event) = next_event(&mut decoder) {
+                if to_daemon.send(Message::Client { id, event }).await.is_err() {
+                    return;
+                }
+            }
+            match reader.read(&mut buf).await {
+                Ok(len) if len > 0 => feed_all(&mut decoder, &buf[..len]),
+                _ => break,
+            }
+        }
+        let _ = to_daemon.send(Message::Client { id, event: ClientEvent::Gone }).await;
+    };
+    let writing = async {
+        while let Some(frame) = outgoing.recv().await {
+            if writer.write_all(&frame).await.is_err() {
+                break;
+            }
+        }
+    };
+    // The daemon ends the connection by dropping the frames' sender, the peer by closing.
+    tokio::select! {
+        () = reading => {}
+        () = writing => {}
+    }
+    Ok(())
+}
+
+/// The decoder has room for more than one read, and frames are taken out after each.
+fn feed_all(decoder: &mut attach::Decoder, bytes: &[u8]) {
+    let taken = decoder.feed(bytes);
+    debug_assert_eq!(taken, bytes.len(), "whole frames are taken out before more is fed");
+}
+
+async fn read_hello(reader: &mut OwnedReadHalf, decoder: &mut attach::Decoder) -> Result<Hello, Shutdown> {
+    let protocol_error = |message: String| Shutdown { reason: ShutdownReason::ProtocolError, message };
+    let mut buf = [0; 4096];
+    loop {
+        match decoder.next_frame() {
+            Ok(Some(Frame::Hello(hello))) => return Ok(hello),
+            Ok(Some(_)) => return Err(protocol_error("the first frame must be a Hello".to_owned())),
+            Ok(None) => {}
+            Err(error @ DecodeError::Version { .. }) => {
+                let reason = ShutdownReason::VersionMismatch { server: Version::CURRENT };
+                return Err(Shutdown { reason, message: error.to_string() });
+            }
+            Err(error) => return Err(protocol_error(error.to_string())),
+        }
+        match reader.read(&mut buf).await {
+            Ok(len) if len > 0 => feed_all(decoder, &buf[..len]),
+            _ => return Err(protocol_error("the connection was closed before a Hello".to_owned())),
+        }
+    }
+}
+
+/// The next thing that the client did; none when more has to be read. Frames that make no sense here are skipped.
+fn next_event(decoder: &mut attach::Decoder) -> Option<ClientEvent> {
+    loop {
+        return match decoder.next_frame() {
+            Ok(None) => None,
+            Ok(Some(Frame::Input(bytes))) => Some(ClientEvent::Input(bytes.to_vec())),
+            Ok(Some(Frame::Resize(size))) => Some(ClientEvent::Resize(size)),
+            Ok(Some(Frame::Detach)) => Some(ClientEvent::Detach),
+            Ok(Some(_)) => continue,
+            Err(error) if error.is_fatal() => Some(ClientEvent::Detach),
+            Err(_) => continue,
+        };
+    }
+}
+
+/// A control connection: calls, one after another.
+struct Control {
+    reader: OwnedReadHalf,
+    writer: OwnedWriteHalf,
+    caller: Caller,
+    to_daemon: mpsc::Sender<Message>,
+    decoder: control::Decoder,
+}
+
+impl Control {
+    async fn serve(mut self) -> io::Result<()> {
+        while let Some(call) = self.next_call().await? {
+            match call {
+                Ok(Call { request: Request::Events { from }, token }) => {
+                    return self.stream(token, from).await;
+                }
+                Ok(Call { request: Request::Wait { sessions, until, matching, timeout_ms }, token })
+                    if self.caller == Caller::Operator =>
+                {
+                    let waiting = self.wait(token, &sessions, &until, matching);
+                    let waited = match timeout_ms {
+                        Some(ms) => timeout(Duration::from_millis(ms), waiting).await.unwrap_or_else(|_| {
+                            Err(ControlError::new(ErrorCode::Timeout, format!("not so after {ms} ms")))
+                        }),
+                        None => waiting.await,
+                    };
+                    self.reply(&Reply::from(waited)).await?;
+                }
+                Ok(call) => {
+                    let Some(Answer::Message(wire)) = self.ask(call).await else { return Ok(()) };
+                    self.writer.write_all(&wire).await?;
+                }
+                Err(error) => {
+                    let code = match error {
+                        CallError::UnknownMethod { .. } => ErrorCode::UnknownMethod,
+                        _ => ErrorCode::BadRequest,
+                    };
+                    self.reply::<Done>(&Reply::Error(ControlError::new(code, error.to_string()))).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next call; none when the peer or the daemon is gone. A message that was begun must be finished in time.
+    async fn next_call(&mut self) -> io::Result<Option<Result<Call, CallError>>> {
+        let mut buf = vec![0; READ_SIZE];
+        let mut begun = None;
+        loop {
+            match self.decoder.next_message() {
+                Ok(Some(json)) => return Ok(Some(Call::from_json(json))),
+                Ok(None) => {}
+                Err(error) => {
+                    let error = ControlError::new(ErrorCode::BadRequest, error.to_string());
+                    self.reply::<Done>(&Reply::Error(error)).await?;
+                    return Ok(None);
+                }
+            }
+            let len = tokio::select! {
+                len = self.reader.read(&mut buf) => len?,
+                () = self.to_daemon.closed() => return Ok(None),
+                () = deadline(begun) => return Ok(None),
+            };
+            if len == 0 {
+                return Ok(None);
+            }
+            begun.get_or_insert_with(|| tokio::time::Instant::now() + PATIENCE);
+            let taken = self.decoder.feed(&buf[..len]);
+            debug_assert_eq!(taken, len, "whole messages are taken out before more is fed");
+        }
+    }
+
+    async fn ask(&self, call: Call) -> Option<Answer> {
+        let (answer, answered) = oneshot::channel();
+        self.to_daemon.send(Message::Call { caller: self.caller, call, answer }).await.ok()?;
+        answered.await.ok()
+    }
+
+    async fn reply<T: serde::Serialize>(&mut self, reply: &Reply<T>) -> io::Result<()> {
+        let mut wire = Vec::new();
+        control::encode(reply, &mut wire).map_err(io::Error::other)?;
+        self.writer.write_all(&wire).await
+    }
+
+    async fn stream(mut self, token: Option<String>, from: Option<u64>) -> io::Result<()> {
+        let Feed { missed, past, mut live } =
+            match self.ask(Call { token, request: Request::Events { from } }).await {
+                Some(Answer::Feed(feed)) => feed,
+                Some(Answer::Message(wire)) => return self.writer.write_all(&wire).await,
+                None => return Ok(()),
+            };
+        if missed > 0 {
+            self.reply(&Reply::Result(StreamItem::Missed { count: missed })).await?;
+        }
+        for event in past {
+            self.reply(&Reply::Result(StreamItem::Event(event))).await?;
+        }
+        let mut buf = [0; 256];
+        loop {
+            let item = tokio::select! {
+                next = live.next() => match next {
+                    Some(Received::Value(event)) => StreamItem::Event(event),
+                    Some(Received::Missed(count)) => StreamItem::Missed { count },
+                    None => return Ok(()),
+                },
+                // A subscriber has nothing more to say; what it sends is ignored until it closes.
+                read = self.reader.read(&mut buf) => match read? {
+                    0 => return Ok(()),
+                    _ => continue,
+                },
+            };
+            self.reply(&Reply::Result(item)).await?;
+        }
+    }
+
+    /// Looks again after each event, so a state that is there already counts, and none is missed in between.
+    async fn wait(
+        &self,
+        token: Option<String>,
+        sessions: &[SessionId],
+        until: &[Until],
+        matching: Match,
+    ) -> Result<Waited, ControlError> {
+        let gone =
+            || ControlError::new(ErrorCode::NotFound, "the capsule ended before the state was reached");
+        let call = |request| self.ask(Call { token: token.clone(), request });
+        let Some(Answer::Feed(Feed { mut live, .. })) = call(Request::Events { from: None }).await else {
+            return Err(gone());
+        };
+        loop {
+            let Some(Answer::Message(wire)) = call(Request::Status {}).await else { return Err(gone()) };
+            let status: Reply<Status> = serde_json::from_slice(&wire[4..])
+                .map_err(|error| ControlError::new(ErrorCode::Failed, error.to_string()))?;
+            if let Some(waited) = evaluate(&status.into_result()?, sessions, until, matching)? {
+                return Ok(waited);
+            }
+            if live.next().await.is_none() {
+                return Err(gone());
+            }
+        }
+    }
+}
+
+/// The sessions that are in one of the states, if they are enough.
+fn evaluate(
+    status: &Status,
+    sessions: &[SessionId],
+    until: &[Until],
+    matching: Match,
+) -> Result<Option<Waited>, ControlError> {
+    if let Some(missing) =
+        sessions.iter().find(|id| !status.sessions.iter().any(|session| session.id == **id))
+    {
+        return Err(ControlError::new(ErrorCode::NotFound, format!("there is no session {missing}")));
+    }
+    let mut considered = status
+        .sessions
+        .iter()
+        .filter(|session| sessions.is_empty() || sessions.contains(&session.id))
+        .peekable();
+    let any_considered = considered.peek().is_some();
+    let (met, unmet): (Vec<_>, Vec<_>) = considered
+        .partition(|session| until.iter().any(|until| until.is_met(&session.status, session.attention)));
+    let enough = match matching {
+        Match::Any => !met.is_empty(),
+        Match::All => any_considered && unmet.is_empty(),
+    };
+    Ok(enough.then(|| Waited { sessions: met.iter().map(|session| session.id).collect() }))
+}
+
+async fn deadline(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

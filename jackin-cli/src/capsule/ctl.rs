@@ -1,0 +1,195 @@
+//! The control client's commands: one call each, printed for a person or as JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Subcommand;
+use jackin_core::protocol::control::{
+    Done, Match, ReadText, Request, Snapshot, Status, StreamItem, TextFormat, Title, Until, Waited,
+};
+use jackin_core::{Event, EventKind, SessionId};
+use serde::Serialize;
+
+use crate::client::Client;
+
+/// What can be asked of a capsule.
+#[derive(Debug, Subcommand)]
+pub(super) enum CtlCommand {
+    /// List what runs
+    Status,
+    /// Print everything that a subscriber would start from
+    Snapshot,
+    /// Print what happens, as it happens
+    Events {
+        /// Begin with the event of this number, if it is still kept
+        #[arg(long, value_name = "SEQ")]
+        from: Option<u64>,
+    },
+    /// Wait until a session is in a state
+    Wait {
+        /// A state: blocked, done, working, idle, unknown, or status:WORD; may be repeated
+        #[arg(long, required = true, value_name = "STATE")]
+        until: Vec<Until>,
+        /// Only these sessions
+        #[arg(long, value_name = "ID")]
+        session: Vec<SessionId>,
+        /// Until every session is in the state, not just one
+        #[arg(long)]
+        all: bool,
+        /// Give up after so many milliseconds
+        #[arg(long, value_name = "MS")]
+        timeout: Option<u64>,
+    },
+    /// Print what stands on a session's screen
+    Read {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+    /// Type a text and Enter into a session
+    Send {
+        /// The text
+        text: String,
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+        /// Do not press Enter afterwards
+        #[arg(long)]
+        no_enter: bool,
+        /// Send even if the agent is busy or waits for an answer
+        #[arg(long)]
+        force: bool,
+    },
+    /// Print a session's title, or give it one
+    Title {
+        /// The new title
+        title: Option<String>,
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+    /// Mark a session's result as seen
+    Ack {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+    /// End a session
+    Kill {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+    /// End every session and the capsule
+    Shutdown,
+}
+
+/// Carries a command out.
+pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Result<()> {
+    let mut client = Client::connect(socket).await?;
+    match command {
+        CtlCommand::Status => {
+            let status: Status = client.call(Request::Status {}).await?;
+            print(json, &status, || table(&status))
+        }
+        CtlCommand::Snapshot => {
+            let snapshot: Snapshot = client.call(Request::Snapshot {}).await?;
+            print(json, &snapshot, || format!("event {}\n{}", snapshot.seq, table(&snapshot.status)))
+        }
+        CtlCommand::Events { from } => {
+            client.subscribe(from).await?;
+            while let Some(item) = client.next_event().await? {
+                print(json, &item, || match &item {
+                    StreamItem::Event(event) => describe(event),
+                    StreamItem::Missed { count } => format!("… {count} events were lost"),
+                    _ => "… something that this version does not know".to_owned(),
+                })?;
+            }
+            Ok(())
+        }
+        CtlCommand::Wait { until, session, all, timeout } => {
+            let matching = if all { Match::All } else { Match::Any };
+            let request = Request::Wait { sessions: session, until, matching, timeout_ms: timeout };
+            let waited: Waited = client.call(request).await?;
+            print(json, &waited, || {
+                waited.sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            })
+        }
+        CtlCommand::Read { session } => {
+            let request = Request::SessionRead { session_id: session, format: TextFormat::Text, history: 0 };
+            let read: ReadText = client.call(request).await?;
+            print(json, &read, || read.text.trim_end().to_owned())
+        }
+        CtlCommand::Send { text, session, no_enter, force } => {
+            let request =
+                Request::SessionSend { session_id: session, text, submit: !no_enter, force, wait_ms: None };
+            done(&mut client, request, json).await
+        }
+        CtlCommand::Title { title, session } => {
+            let request = Request::SessionTitle { session_id: session, rename: title };
+            let title: Title = client.call(request).await?;
+            print(json, &title, || title.title.clone())
+        }
+        CtlCommand::Ack { session } => done(&mut client, Request::Ack { session_id: session }, json).await,
+        CtlCommand::Kill { session } => {
+            done(&mut client, Request::SessionKill { session_id: session }, json).await
+        }
+        CtlCommand::Shutdown => done(&mut client, Request::Shutdown {}, json).await,
+    }
+}
+
+async fn done(client: &mut Client, request: Request, json: bool) -> Result<()> {
+    let done: Done = client.call(request).await?;
+    if json { print(json, &done, String::new) } else { Ok(()) }
+}
+
+fn print(json: bool, value: &impl Serialize, human: impl FnOnce() -> String) -> Result<()> {
+    let text = if json { serde_json::to_string(value)? } else { human() };
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}")?;
+    Ok(stdout.flush()?)
+}
+
+fn table(status: &Status) -> String {
+    let mut lines = vec![format!(
+        "instance {} (pid {}, {}, {})",
+        status.instance,
+        status.pid,
+        status.attention,
+        if status.attached { "attached" } else { "detached" }
+    )];
+    for session in &status.sessions {
+        lines.push(format!(
+            "  {:>3}  {:<8} {}  {}  ({})",
+            session.id, session.attention, session.title, session.status, session.cause
+        ));
+    }
+    lines.join("\n")
+}
+
+/// An event in one line, for a person.
+pub(crate) fn describe(event: &Event) -> String {
+    let what = match &event.kind {
+        EventKind::SessionStarted { session_id, title } => format!("session {session_id} started: {title}"),
+        EventKind::SessionEnded { session_id, status } => format!("session {session_id} ended: {status}"),
+        EventKind::AllSessionsEnded => "all sessions ended".to_owned(),
+        EventKind::AgentStateChanged { session_id, state, status, cause } => {
+            format!("session {session_id} {state}: {status} [{cause}]")
+        }
+        EventKind::TagObserved { session_id, tag } => {
+            format!("session {session_id} declared {}: {}", tag.kind, tag.value)
+        }
+        EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
+        EventKind::UsageUpdated { session_id, usage } => {
+            let tokens = usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+            format!("session {session_id} used {tokens} tokens")
+        }
+        EventKind::Bell { session_id } => format!("session {session_id} rang the bell"),
+        EventKind::ClientAttached => "a terminal attached".to_owned(),
+        EventKind::ClientDetached => "the terminal detached".to_owned(),
+        _ => "something that this version does not know".to_owned(),
+    };
+    // Titles and questions are an agent's words.
+    what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

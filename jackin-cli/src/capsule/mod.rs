@@ -1,0 +1,32 @@
+//! The control plane beside the agents: a daemon that runs them under the multiplexer and serves a socket, and the
+//! clients of that socket.
+
+mod args;
+mod attach;
+mod connection;
+mod control;
+mod ctl;
+mod daemon;
+mod events;
+mod report;
+mod session;
+mod socket;
+mod spawn;
+mod terminal;
+
+pub use args::{CapsuleArgs, main, run};
+pub(crate) use args::{block_on, exit};
+pub(crate) use attach::attach;
+pub(crate) use ctl::describe;
+pub(crate) use report::{ReportError, report};
+pub(crate) use spawn::{SpawnOptions, spawn_daemon};
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jackin_core::Timestamp;
+
+/// Now, for the pure crates.
+fn now() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,210 @@
+//! One program in one PTY. Three small tasks move its bytes and wait for its end; the daemon holds the rest.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jackin_core::{PaneId, SessionId, Size, Standing, Timestamp};
+use pty_process::{OwnedReadPty, OwnedWritePty};
+use rustix::process::{Pid, Signal};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+/// How much is read from a PTY at once.
+const READ_SIZE: usize = 64 * 1024;
+
+/// How many reads may wait for the daemon; then the program has to wait.
+const READS_AHEAD: usize = 2;
+
+/// How much input may wait for a program that does not read; what comes on top is refused.
+const MAX_PENDING_INPUT: usize = 8 << 20;
+
+/// After a program's end its PTY is read until it has been silent for this long, while others hold it open,
+const DRAIN_SILENCE: Duration = Duration::from_millis(50);
+
+/// and for no longer than this, in case that they never fall silent.
+const DRAIN_LIMIT: Duration = Duration::from_millis(500);
+
+/// What to start.
+#[derive(Debug)]
+pub(super) struct Program<'a> {
+    pub(super) command: &'a [String],
+    pub(super) env: BTreeMap<&'static str, String>,
+    pub(super) cwd: Option<&'a Path>,
+    pub(super) size: Size,
+}
+
+/// What a session's tasks tell the daemon.
+#[derive(Debug)]
+pub(super) enum SessionEvent {
+    Printed(Vec<u8>),
+    Exited(ExitStatus),
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) pane: PaneId,
+    pub(super) title: String,
+    pub(super) token: String,
+    pub(super) standing: Standing,
+    pub(super) stopped_on_purpose: bool,
+    process_group: Option<Pid>,
+    to_pty: mpsc::UnboundedSender<ToPty>,
+    pending_input: Arc<AtomicUsize>,
+}
+
+enum ToPty {
+    Write(Vec<u8>),
+    Resize(Size),
+}
+
+/// A program cannot take more input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct InputRefused;
+
+impl Session {
+    /// Starts a program and returns what it says from then on.
+    pub(super) fn start(
+        id: SessionId,
+        pane: PaneId,
+        token: String,
+        program: &Program<'_>,
+        now: Timestamp,
+    ) -> Result<(Self, mpsc::Receiver<SessionEvent>)> {
+        let (pty, pts) = pty_process::open().context("cannot open a terminal for the session")?;
+        pty.resize(pty_size(program.size)).context("cannot set the terminal's size")?;
+        let (name, args) = program.command.split_first().context("there is no command to start")?;
+        let mut command = pty_process::Command::new(name).args(args).envs(&program.env);
+        // A program in our pane is not in the multiplexer or terminal that we were started from.
+        for foreign in ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"] {
+            command = command.env_remove(foreign);
+        }
+        if let Some(cwd) = program.cwd {
+            command = command.current_dir(cwd);
+        }
+        let child = command.spawn(pts).with_context(|| format!("cannot start {name}"))?;
+        let process_group = child.id().and_then(|pid| Pid::from_raw(pid as i32));
+        let (reader, writer) = pty.into_split();
+        let (to_daemon, from_session) = mpsc::channel(READS_AHEAD);
+        let (to_pty, for_pty) = mpsc::unbounded_channel();
+        let pending_input = Arc::new(AtomicUsize::new(0));
+        tokio::spawn(write_input(writer, for_pty, Arc::clone(&pending_input)));
+        tokio::spawn(read_output(reader, child, to_daemon));
+        let session = Self {
+            id,
+            pane,
+            title: title_of(name),
+            token,
+            standing: Standing::new(now),
+            stopped_on_purpose: false,
+            process_group,
+            to_pty,
+            pending_input,
+        };
+        Ok((session, from_session))
+    }
+
+    /// Types bytes into the program. It need not read them at once, but there is a limit to what waits for it.
+    pub(super) fn write(&self, bytes: Vec<u8>) -> Result<(), InputRefused> {
+        let waiting = self.pending_input.fetch_add(bytes.len(), Ordering::Relaxed);
+        if waiting + bytes.len() > MAX_PENDING_INPUT {
+            self.pending_input.fetch_sub(bytes.len(), Ordering::Relaxed);
+            return Err(InputRefused);
+        }
+        self.to_pty.send(ToPty::Write(bytes)).map_err(|_| InputRefused)
+    }
+
+    pub(super) fn resize(&self, size: Size) {
+        // A program that ended needs no size any more.
+        let _ = self.to_pty.send(ToPty::Resize(size));
+    }
+
+    /// Asks the program and what it started in its group to end, or ends them.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(group) = self.process_group {
+            // It may have ended on its own.
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+}
+
+/// The exit code that a shell would tell: 128 plus the signal where a signal ended it.
+pub(super) fn exit_code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+fn title_of(program: &str) -> String {
+    let name = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
+    name.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn pty_size(size: Size) -> pty_process::Size {
+    pty_process::Size::new(size.rows, size.cols)
+}
+
+async fn write_input(
+    mut pty: OwnedWritePty,
+    mut input: mpsc::UnboundedReceiver<ToPty>,
+    pending: Arc<AtomicUsize>,
+) {
+    while let Some(next) = input.recv().await {
+        match next {
+            ToPty::Write(bytes) => {
+                let written = pty.write_all(&bytes).await;
+                pending.fetch_sub(bytes.len(), Ordering::Relaxed);
+                if written.is_err() {
+                    return;
+                }
+            }
+            ToPty::Resize(size) => {
+                // Only a closed terminal has no size, and then nobody asks for it.
+                let _ = pty.resize(pty_size(size));
+            }
+        }
+    }
+}
+
+/// Reads until the program has ended and everything that it printed was read. The end comes last.
+async fn read_output(
+    mut pty: OwnedReadPty,
+    mut child: tokio::process::Child,
+    to_daemon: mpsc::Sender<SessionEvent>,
+) {
+    let mut buf = vec![0; READ_SIZE];
+    let status = loop {
+        tokio::select! {
+            read = pty.read(&mut buf) => match read {
+                Ok(len) if len > 0 => {
+                    if to_daemon.send(SessionEvent::Printed(buf[..len].to_vec())).await.is_err() {
+                        return;
+                    }
+                }
+                // The terminal is closed on the program's side: nothing more can come.
+                _ => break child.wait().await,
+            },
+            status = child.wait() => {
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut pty, &mut buf, &to_daemon)).await;
+                break status;
+            }
+        }
+    };
+    let status = status.unwrap_or_else(|_: io::Error| ExitStatus::from_raw(1 << 8));
+    // The daemon may be gone before.
+    let _ = to_daemon.send(SessionEvent::Exited(status)).await;
+}
+
+/// What the program printed before it ended, and what its children print just then.
+async fn drain(pty: &mut OwnedReadPty, buf: &mut [u8], to_daemon: &mpsc::Sender<SessionEvent>) {
+    while let Ok(Ok(len @ 1..)) = tokio::time::timeout(DRAIN_SILENCE, pty.read(buf)).await {
+        if to_daemon.send(SessionEvent::Printed(buf[..len].to_vec())).await.is_err() {
+            return;
+        }
+    }
+}

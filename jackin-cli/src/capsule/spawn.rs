@@ -1,0 +1,105 @@
+use std::fs::DirBuilder;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use jackin_core::InstanceName;
+
+/// What the daemon prints once it answers.
+pub(super) const READY: &str = "ready";
+
+/// What a daemon in the background is started with.
+#[derive(Debug, Default)]
+pub(crate) struct SpawnOptions {
+    pub(crate) instance: Option<InstanceName>,
+    /// Where it listens; without it, in a fresh directory.
+    pub(crate) socket: Option<PathBuf>,
+    pub(crate) command: Vec<String>,
+}
+
+/// A daemon in the background.
+#[derive(Debug)]
+pub(crate) struct Background {
+    pub(crate) socket: PathBuf,
+    child: Child,
+}
+
+impl Background {
+    /// Waits until the daemon has ended. Its exit code is that of its sessions.
+    pub(crate) fn wait(mut self) -> Result<i32> {
+        let status = self.child.wait().context("cannot wait for the capsule")?;
+        Ok(super::session::exit_code(status))
+    }
+}
+
+/// Starts a daemon that outlives this process and its terminal, and returns once it answers.
+pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
+    let (socket, own_dir) = if let Some(socket) = options.socket {
+        (std::path::absolute(&socket).context("cannot tell where the socket goes")?, None)
+    } else {
+        let dir = fresh_dir()?;
+        (dir.join("jackin.sock"), Some(dir))
+    };
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program's own file")?);
+    if own_name_is_jackin() {
+        command.arg("capsule");
+    }
+    command.args(["daemon", "--background", "--socket"]).arg(&socket);
+    if let Some(instance) = &options.instance {
+        command.args(["--instance", instance.as_str()]);
+    }
+    if own_dir.is_some() {
+        command.arg("--owns-directory");
+    }
+    command.arg("--").args(&options.command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().context("cannot start the capsule")?;
+    let mut said = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut said).context("cannot read what the capsule says")?;
+    }
+    if said.trim_end() != READY {
+        let mut why = String::new();
+        if let Some(mut stderr) = child.stderr.take() {
+            // Whatever can be read of the reason is better than none.
+            let _ = stderr.read_to_string(&mut why);
+        }
+        let _ = child.wait();
+        if let Some(dir) = own_dir {
+            let _ = std::fs::remove_dir(dir);
+        }
+        bail!("the capsule did not start: {}", why.trim().trim_start_matches("error: "));
+    }
+    Ok(Background { socket, child })
+}
+
+/// One program file, two names: as `jackin` the capsule's commands are below `capsule`.
+fn own_name_is_jackin() -> bool {
+    std::env::current_exe()
+        .ok()
+        .and_then(|path| path.file_stem().map(|stem| stem.to_string_lossy() != "jackin-capsule"))
+        .unwrap_or(true)
+}
+
+/// A new directory for one capsule's sockets, below the user's runtime directory or the temporary one.
+fn fresh_dir() -> Result<PathBuf> {
+    let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir());
+    let base = base.unwrap_or_else(std::env::temp_dir);
+    let pid = std::process::id();
+    for attempt in 1..=MAX_ATTEMPTS {
+        let dir = base.join(format!("jackin-{pid}-{attempt}"));
+        // Only a directory that did not exist can be trusted: the temporary directory is everybody's.
+        match DirBuilder::new().mode(0o700).create(&dir) {
+            Ok(()) => return Ok(dir),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot make the directory {}", dir.display()));
+            }
+        }
+    }
+    bail!("every directory jackin-{pid}-N in {} is taken: choose a place with --socket", base.display())
+}
+
+const MAX_ATTEMPTS: u32 = 1_000;

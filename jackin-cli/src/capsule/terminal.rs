@@ -1,0 +1,105 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use jackin_core::Size;
+use rustix::fs::OFlags;
+use rustix::termios::{self, OptionalActions, Termios};
+use tokio::net::unix::pipe;
+
+/// Everything that a program in a pane may have had us switch on, off again; then back from the alternate screen.
+const LEAVE: &str = "\x1b[?1l\x1b>\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\
+    \x1b[?2004l\x1b[0m\x1b[ q\x1b[?25h\x1b[?1049l";
+const ENTER: &str = "\x1b[?1049h\x1b[2J\x1b[H";
+
+/// The operator's terminal in raw mode, on the alternate screen. Dropping it restores what was there, so every way out
+/// of the client, a panic included, leaves a usable terminal.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    tty: File,
+    /// The same terminal, watched by the event loop. The pipe types do that for any file that can be polled.
+    keys: pipe::Receiver,
+    screen: pipe::Sender,
+    before: Termios,
+}
+
+impl Terminal {
+    /// Takes the terminal over.
+    pub(super) fn enter() -> Result<Self> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            bail!("attaching needs a terminal; without one, use `ctl read` and `ctl send`");
+        }
+        let tty = open_own().context("cannot open the terminal")?;
+        let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
+        let watched = || tty.try_clone();
+        let keys =
+            watched().and_then(pipe::Receiver::from_file_unchecked).context("cannot watch the terminal")?;
+        let screen =
+            watched().and_then(pipe::Sender::from_file_unchecked).context("cannot watch the terminal")?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        termios::tcsetattr(&tty, OptionalActions::Flush, &raw).context("cannot set raw mode")?;
+        let terminal = Self { tty, keys, screen, before };
+        write_blocking(ENTER);
+        Ok(terminal)
+    }
+
+    pub(super) fn size(&self) -> Size {
+        match termios::tcgetwinsize(&self.tty) {
+            Ok(size) if size.ws_row > 0 && size.ws_col > 0 => Size::new(size.ws_row, size.ws_col),
+            _ => Size::default(),
+        }
+    }
+
+    /// What the operator typed; nothing at all when the terminal is gone.
+    pub(super) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.keys.readable().await?;
+            match self.keys.try_read(buf) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+    }
+
+    pub(super) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            self.screen.writable().await?;
+            match self.screen.try_write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_blocking(text: &str) {
+    let mut stdout = io::stdout();
+    // A terminal that takes nothing any more cannot be restored either.
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        write_blocking(LEAVE);
+        let _ = termios::tcsetattr(&self.tty, OptionalActions::Flush, &self.before);
+    }
+}
+
+/// The terminal opened anew: not waiting in reads must not become a setting of the descriptor that we share with the
+/// shell.
+fn open_own() -> io::Result<File> {
+    let open = |path: PathBuf| {
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        OpenOptions::new().read(true).write(true).custom_flags(flags.bits() as i32).open(path)
+    };
+    let by_name = termios::ttyname(io::stdin().as_fd(), Vec::new())
+        .map_err(io::Error::from)
+        .and_then(|name| open(PathBuf::from(name.to_string_lossy().into_owned())));
+    by_name.or_else(|_| open(PathBuf::from("/dev/tty")))
+}

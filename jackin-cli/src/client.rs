@@ -1,0 +1,123 @@
+//! A capsule's control socket, for programs.
+//!
+//! ```no_run
+//! use jackin_cli::client::Client;
+//! use jackin_core::protocol::control::{Request, Status};
+//!
+//! # async fn example() -> Result<(), jackin_cli::client::ClientError> {
+//! let mut client = Client::connect("/run/user/1000/jackin/capsule.sock").await?;
+//! let status: Status = client.call(Request::Status {}).await?;
+//! for session in status.sessions {
+//!     println!("{} {} ({})", session.id, session.status, session.cause);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jackin_core::protocol::control::{
+    self, Call, ControlError, Decoder, MessageTooLong, PREFACE, Reply, Request, StreamItem,
+};
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+/// Why a call failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// Nobody answers at the socket.
+    #[error("no capsule answers at {}: {error}", path.display())]
+    Connect {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The capsule refused.
+    #[error(transparent)]
+    Refused(#[from] ControlError),
+    /// The capsule's answer makes no sense.
+    #[error("the capsule's answer could not be read: {0}")]
+    BadAnswer(#[from] serde_json::Error),
+    /// The request or the answer is over the protocol's limit.
+    #[error(transparent)]
+    TooLong(#[from] MessageTooLong),
+    /// The capsule went away.
+    #[error("the capsule closed the connection")]
+    Closed,
+    /// The connection broke.
+    #[error("connection to the capsule: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A connection to a capsule's control channel. It carries any number of calls, one after another.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    decoder: Decoder,
+}
+
+impl Client {
+    /// Connects to a capsule.
+    pub async fn connect(path: impl AsRef<Path>) -> Result<Self, ClientError> {
+        let path = path.as_ref();
+        let failed = |error| ClientError::Connect { path: path.to_owned(), error };
+        let mut stream = UnixStream::connect(path).await.map_err(failed)?;
+        stream.write_all(&[PREFACE]).await.map_err(failed)?;
+        Ok(Self { stream, decoder: Decoder::new() })
+    }
+
+    /// Asks for something and waits for the answer.
+    pub async fn call<T: DeserializeOwned>(&mut self, request: Request) -> Result<T, ClientError> {
+        self.send(request.into()).await?;
+        self.answer().await
+    }
+
+    /// Subscribes to the capsule's events, from the sequence number `from` or from now on. Take them with
+    /// [`Client::next_event`]; the connection carries nothing else afterwards.
+    pub async fn subscribe(&mut self, from: Option<u64>) -> Result<(), ClientError> {
+        self.send(Request::Events { from }.into()).await
+    }
+
+    /// The next event of a subscription; `None` when the capsule has ended.
+    pub async fn next_event(&mut self) -> Result<Option<StreamItem>, ClientError> {
+        match self.answer().await {
+            Ok(item) => Ok(Some(item)),
+            Err(ClientError::Closed) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) async fn send(&mut self, call: Call) -> Result<(), ClientError> {
+        let mut wire = Vec::new();
+        control::encode(&call, &mut wire)?;
+        Ok(self.stream.write_all(&wire).await?)
+    }
+
+    async fn answer<T: DeserializeOwned>(&mut self) -> Result<T, ClientError> {
+        let mut buf = vec![0; 16 * 1024];
+        loop {
+            if let Some(json) = self.decoder.next_message()? {
+                return Ok(serde_json::from_slice::<Reply<T>>(json)?.into_result()?);
+            }
+            let len = self.stream.read(&mut buf).await?;
+            if len == 0 {
+                return Err(ClientError::Closed);
+            }
+            let mut rest = &buf[..len];
+            while !rest.is_empty() {
+                // A message that fills the decoder is whole and is returned above; there is only ever one, because
+                // an answer is awaited before the next question is asked, or the stream's items are small.
+                let taken = self.decoder.feed(rest);
+                if taken == 0 {
+                    return Err(MessageTooLong { len: control::MAX_MESSAGE + rest.len() }.into());
+                }
+                rest = &rest[taken..];
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The operator's command line.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::capsule::{self, CapsuleArgs};
+use crate::demo;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "jackin",
+    version,
+    about = "Run many coding agents side by side and always know which one needs you"
+)]
+#[command(arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Watch a scripted agent work, ask and finish; needs nothing installed
+    Demo,
+    /// Run and control a capsule on this machine
+    Capsule(CapsuleArgs),
+    /// Play the demo's agent
+    #[command(hide = true)]
+    DemoAgent(demo::AgentArgs),
+}
+
+/// The `jackin` program.
+pub fn main() -> ExitCode {
+    capsule::exit(match Cli::parse().command {
+        Command::Demo => demo::run(),
+        Command::Capsule(args) => capsule::run(args),
+        Command::DemoAgent(args) => demo::play(&args),
+    })
+}

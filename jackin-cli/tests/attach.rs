@@ -1,0 +1,139 @@
+//! The whole way: a program in a capsule's PTY, through the multiplexer and the socket, to an operator's terminal.
+
+mod support;
+
+use support::{Place, eventually};
+
+/// Echoes lines until it is told to end.
+const ECHO: &str = r#"printf 'ready\n'; while read -r line; do [ "$line" = bye ] && exit 7; printf 'got <%s>\n' "$line"; done"#;
+
+#[test]
+fn keys_reach_the_program_and_its_output_the_screen() {
+    let place = Place::new();
+    let mut terminal = place.run(ECHO, 24, 80);
+    terminal.wait_for("ready");
+    terminal.type_in("hello wörld\r");
+    terminal.wait_for("got <hello wörld>");
+    terminal.type_in("bye\r");
+    assert_eq!(terminal.exit_code(), 7, "the exit code of the program is that of `run`");
+    terminal.wait_for("[jackin] sh: crashed (exit code 7)");
+    eventually("the sockets are gone", || !place.socket().exists() && !place.agent_socket().exists());
+}
+
+#[test]
+fn detaching_keeps_the_program_and_attaching_shows_the_same_screen() {
+    let place = Place::new();
+    let mut terminal = place.run(ECHO, 12, 50);
+    terminal.wait_for("ready");
+    terminal.type_in("one\r");
+    terminal.wait_for("got <one>");
+    let before = terminal.text();
+    terminal.type_in(b"\x02d");
+    assert_eq!(terminal.exit_code(), 0);
+    terminal.wait_for("[jackin] attach again");
+
+    let mut again = place.attach(12, 50);
+    again.wait_for("got <one>");
+    assert_eq!(again.text(), before);
+    again.type_in("two\r");
+    again.wait_for("got <two>");
+    // A prefix pressed twice is one for the program: here the terminal echoes it.
+    again.type_in(b"\x02\x02");
+    again.wait_for("^B");
+    again.type_in("\rbye\r");
+    assert_eq!(again.exit_code(), 7);
+}
+
+#[test]
+fn the_program_follows_the_size_of_the_terminal() {
+    let place = Place::new();
+    let script = r"trap 'stty size' WINCH; stty size; while :; do read -r line || :; done";
+    let terminal = place.run(script, 10, 40);
+    terminal.wait_for("10 40");
+    terminal.resize(7, 33);
+    terminal.wait_for("7 33");
+    terminal.resize(20, 90);
+    terminal.wait_for("20 90");
+}
+
+#[test]
+fn a_second_terminal_takes_over_and_the_first_is_told() {
+    let place = Place::new();
+    let mut first = place.run(ECHO, 24, 80);
+    first.wait_for("ready");
+    let second = place.attach(24, 80);
+    second.wait_for("ready");
+    assert_eq!(first.exit_code(), 0);
+    first.wait_for("another terminal attached to this capsule");
+    second.type_in("mine\r");
+    second.wait_for("got <mine>");
+}
+
+#[test]
+fn every_way_out_of_the_client_restores_the_terminal() {
+    let place = Place::new();
+    let mut terminal = place.run(ECHO, 24, 80);
+    terminal.wait_for("ready");
+    assert!(terminal.bytes().windows(8).any(|bytes| bytes == b"\x1b[?1049h"));
+    let pid = rustix::process::Pid::from_child(&terminal.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(terminal.exit_code(), 1);
+    terminal.wait_for("[jackin] detached by a signal");
+    let bytes = terminal.bytes();
+    let left =
+        bytes.windows(8).rposition(|bytes| bytes == b"\x1b[?1049l").expect("it left the alternate screen");
+    assert!(bytes[..left].ends_with(b"\x1b[?25h"), "with a visible cursor");
+
+    let mut again = place.attach(24, 80);
+    again.wait_for("ready");
+    let daemon = place.ctl_json(&["status"])["pid"].as_i64().unwrap();
+    let daemon = rustix::process::Pid::from_raw(i32::try_from(daemon).unwrap()).unwrap();
+    rustix::process::kill_process(daemon, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(again.exit_code(), 1);
+    again.wait_for("[jackin] lost the connection");
+}
+
+#[test]
+fn a_killed_client_costs_nothing() {
+    let place = Place::new();
+    let mut terminal = place.run(ECHO, 24, 80);
+    terminal.wait_for("ready");
+    terminal.child.kill().unwrap();
+    terminal.child.wait().unwrap();
+    eventually("the capsule noticed", || place.ctl_json(&["status"])["attached"] == false);
+    let again = place.attach(24, 80);
+    again.wait_for("ready");
+}
+
+#[test]
+fn attaching_without_a_terminal_or_a_capsule_says_what_to_do() {
+    let place = Place::new();
+    let attach = || {
+        let output = std::process::Command::new(support::JACKIN)
+            .args(["capsule", "attach", "--socket", place.socket().to_str().unwrap()])
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(attach().contains("start one with `jackin capsule run`"));
+    let mut daemon = place.daemon(ECHO);
+    assert!(attach().contains("attaching needs a terminal"));
+    place.ctl(&["shutdown"]);
+    assert!(daemon.wait().unwrap().success());
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_named() {
+    let place = Place::new();
+    let socket = place.socket();
+    let mut terminal = support::Terminal::run(
+        &["capsule", "run", "--socket", socket.to_str().unwrap(), "--", "/no/such/agent"],
+        24,
+        80,
+    );
+    assert_eq!(terminal.exit_code(), 1);
+    terminal.wait_for("the capsule did not start: cannot start /no/such/agent");
+    assert!(!socket.exists() && !place.agent_socket().exists());
+}

@@ -1,0 +1,246 @@
+//! The control channel of a real capsule, for the operator and for an agent.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use support::{JACKIN, Place, eventually};
+
+const IDLE: &str = "printf 'here I am\\n'; while read -r line; do printf 'got <%s>\\n' \"$line\"; done";
+
+/// Sends one call to a socket and reads the answer.
+fn call(socket: &std::path::Path, call: &Value) -> Value {
+    let json = serde_json::to_vec(call).unwrap();
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(&[0]).unwrap();
+    stream.write_all(&u32::try_from(json.len()).unwrap().to_be_bytes()).unwrap();
+    stream.write_all(&json).unwrap();
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).unwrap();
+    let mut answer = vec![0; u32::from_be_bytes(length) as usize];
+    stream.read_exact(&mut answer).unwrap();
+    serde_json::from_slice(&answer).unwrap()
+}
+
+/// Tells the capsule in the agent's name what it does, with the operator's rights.
+fn report(place: &Place, payload: &Value) {
+    let params = json!({ "runtime": "jackin", "payload": payload });
+    let answer = call(&place.socket(), &json!({ "method": "report", "params": params }));
+    assert_eq!(answer, json!({ "result": {} }));
+}
+
+#[test]
+fn status_and_screen_of_a_session() {
+    let place = Place::new();
+    let mut daemon = place.daemon(IDLE);
+    let status = place.ctl_json(&["status"]);
+    assert_eq!(status["pid"], daemon.id());
+    assert_eq!(status["instance"], "local");
+    let session = &status["sessions"][0];
+    assert_eq!((&session["id"], &session["pane"], &session["tab"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!(session["status"], json!({ "kind": "initializing" }));
+    assert_eq!(session["size"], json!({ "rows": 24, "cols": 80 }));
+    eventually("the program printed", || {
+        place.ctl_json(&["read"])["text"].as_str().unwrap().contains("here I am")
+    });
+    assert!(place.ctl(&["send", "a b"]).status.success());
+    eventually("the program got it", || {
+        place.ctl_json(&["read"])["text"].as_str().unwrap().contains("got <a b>")
+    });
+    assert!(place.ctl(&["kill"]).status.success());
+    assert!(daemon.wait().unwrap().success(), "ended on purpose");
+}
+
+#[test]
+fn the_events_of_a_life() {
+    let place = Place::new();
+    let mut daemon = place.daemon("read -r line; exit 3");
+    report(&place, &json!({ "event": "turn-started" }));
+    report(&place, &json!({ "event": "waiting", "prompt": "Go on?" }));
+    let events = Command::new(JACKIN)
+        .args([
+            "capsule",
+            "ctl",
+            "--socket",
+            place.socket().to_str().unwrap(),
+            "--json",
+            "events",
+            "--from",
+            "0",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert!(place.ctl(&["send", "--force", "x"]).status.success());
+    assert_eq!(daemon.wait().unwrap().code(), Some(3));
+    let output = String::from_utf8(events.wait_with_output().unwrap().stdout).unwrap();
+    let events: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sequence: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(sequence, (1..=6).collect::<Vec<_>>());
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "session-started",
+            "agent-state-changed",
+            "agent-state-changed",
+            "agent-state-changed",
+            "session-ended",
+            "all-sessions-ended"
+        ]
+    );
+    assert_eq!((&events[1]["state"], &events[1]["status"]["kind"]), (&json!("working"), &json!("busy")));
+    assert_eq!((&events[2]["state"], &events[2]["status"]["prompt"]), (&json!("blocked"), &json!("Go on?")));
+    assert_eq!(events[4]["status"], json!({ "kind": "crashed", "exit_code": 3 }));
+}
+
+#[test]
+fn text_is_not_sent_to_an_agent_that_waits_for_an_answer() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    report(&place, &json!({ "event": "waiting", "prompt": "Delete everything?" }));
+    let refused = place.ctl(&["send", "yes"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("session 1 is blocked (question: Delete everything?)"), "{message}");
+    assert!(place.ctl(&["send", "--force", "no"]).status.success());
+    eventually("it was sent", || place.ctl_json(&["read"])["text"].as_str().unwrap().contains("got <no>"));
+    assert!(!place.ctl_json(&["read"])["text"].as_str().unwrap().contains("yes"));
+}
+
+#[test]
+fn waiting_is_for_a_state_that_is_or_will_be() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    let timed_out = place.ctl(&["wait", "--until", "blocked", "--timeout", "1"]);
+    assert_eq!(timed_out.status.code(), Some(1));
+    assert!(String::from_utf8(timed_out.stderr).unwrap().contains("not so after 1 ms"));
+
+    let waiter = Command::new(JACKIN)
+        .args(["capsule", "ctl", "--socket", place.socket().to_str().unwrap(), "--json"])
+        .args(["wait", "--until", "blocked", "--until", "status:idle"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    report(&place, &json!({ "event": "turn-started" }));
+    report(&place, &json!({ "event": "waiting" }));
+    assert_eq!(waiter.wait_with_output().unwrap().stdout, b"{\"sessions\":[1]}\n");
+    assert_eq!(place.ctl_json(&["wait", "--all", "--until", "blocked"]), json!({ "sessions": [1] }));
+
+    let wrong = place.ctl(&["wait", "--until", "bored"]);
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("write blocked, done, working"));
+    let missing = place.ctl(&["wait", "--until", "idle", "--session", "9"]);
+    assert!(String::from_utf8(missing.stderr).unwrap().contains("there is no session 9"));
+}
+
+#[test]
+fn finished_work_is_done_until_somebody_looks() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    report(&place, &json!({ "event": "turn-started" }));
+    report(&place, &json!({ "event": "turn-ended", "error": "overloaded" }));
+    let status = place.ctl_json(&["status"]);
+    assert_eq!(status["attention"], "done");
+    assert_eq!(status["sessions"][0]["status"], json!({ "kind": "idle", "error": "overloaded" }));
+    assert!(place.ctl(&["ack"]).status.success());
+    assert_eq!(place.ctl_json(&["status"])["attention"], "idle");
+}
+
+#[test]
+fn an_agent_may_report_about_itself_and_nothing_else() {
+    let place = Place::new();
+    let script = r#"printf '%s' "$JACKIN_AGENT_TOKEN" > "$0.tmp"; mv "$0.tmp" "$0"
+        printf '{"event":"turn-started"}' | "$1" capsule report; echo "rc=$?"; read -r line"#;
+    let token_file = place.dir().join("token");
+    let socket = place.socket();
+    let mut daemon = Command::new(JACKIN)
+        .args(["capsule", "daemon", "--socket", socket.to_str().unwrap(), "--", "sh", "-c", script])
+        .args([token_file.to_str().unwrap(), JACKIN])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("the agent reported", || {
+        let status = place.ctl(&["status"]);
+        String::from_utf8(status.stdout).unwrap().contains("busy")
+    });
+    let token = std::fs::read_to_string(&token_file).unwrap();
+    let as_agent = |token: &str, method: &str, params: Value| {
+        let answer =
+            call(&place.agent_socket(), &json!({ "token": token, "method": method, "params": params }));
+        answer["error"]["code"].as_str().unwrap_or("allowed").to_owned()
+    };
+    let report = || json!({ "runtime": "jackin", "payload": { "event": "turn-ended" } });
+    assert_eq!(as_agent("guess", "report", report()), "forbidden");
+    assert_eq!(
+        as_agent(&token, "report", json!({ "session_id": 2, "runtime": "jackin", "payload": {} })),
+        "forbidden"
+    );
+    for (method, params) in [
+        ("status", json!({})),
+        ("snapshot", json!({})),
+        ("events", json!({})),
+        ("wait", json!({ "until": ["idle"] })),
+        ("shutdown", json!({})),
+        ("session.kill", json!({ "session_id": 1 })),
+        ("session.read", json!({ "session_id": 1 })),
+        ("session.send", json!({ "session_id": 1, "text": "x" })),
+    ] {
+        assert_eq!(as_agent(&token, method, params), "forbidden", "{method}");
+    }
+    assert_eq!(as_agent(&token, "report", report()), "allowed");
+    assert_eq!(place.ctl_json(&["status"])["sessions"][0]["status"], json!({ "kind": "idle" }));
+
+    // The agents' socket attaches nobody either.
+    let mut stream = UnixStream::connect(place.agent_socket()).unwrap();
+    stream.write_all(b"\x01\x00\x00\x00\x04\x00\x01\x00\x00").unwrap();
+    assert_eq!(stream.read(&mut [0; 16]).unwrap_or(0), 0);
+    place.ctl(&["shutdown"]);
+    daemon.wait().unwrap();
+}
+
+#[test]
+fn whatever_a_stranger_sends_the_capsule_answers_the_next_one() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    let garbage: [&[u8]; 9] = [
+        b"",
+        b"\x00",
+        b"\x00\xff\xff\xff\xff",
+        b"\x00\x00\x00\x00\x02[]",
+        b"\x00\x00\x00\x00\x04nope",
+        b"\x00\x00\x00\x00\x10half a message",
+        b"\x01\xff\xff\xff\xff",
+        b"\x01\x00\x00\x00\x06\x00\x09\x00\x00{}",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ];
+    for socket in [place.socket(), place.agent_socket()] {
+        for bytes in garbage {
+            let mut stream = UnixStream::connect(&socket).unwrap();
+            stream.write_all(bytes).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            // An answer or none: in any case the connection ends.
+            let mut answer = Vec::new();
+            let _ = stream.read_to_end(&mut answer);
+            assert!(place.ctl(&["status"]).status.success(), "after {bytes:?}");
+        }
+    }
+    let refused = call(&place.socket(), &json!({ "method": "dance" }));
+    assert_eq!(refused["error"]["code"], "unknown-method");
+    let refused = call(&place.socket(), &json!({ "method": "session.kill", "params": { "session_id": 5 } }));
+    assert_eq!(refused["error"]["code"], "not-found");
+}
+
+#[test]
+fn more_connections_than_allowed_are_turned_away_and_the_rest_is_served_again() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    let mut crowd: Vec<UnixStream> = (0..100).map(|_| UnixStream::connect(place.socket()).unwrap()).collect();
+    // The first ones hold a place without saying anything; the last ones were closed at once.
+    let mut last = crowd.pop().unwrap();
+    assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
+    drop(crowd);
+    eventually("there is room again", || place.ctl(&["status"]).status.success());
+}

@@ -1,0 +1,206 @@
+//! An operator's terminal and a capsule for tests: real PTYs, real processes, real sockets. Waiting is for a
+//! condition; the deadline only turns a hang into a failure.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+pub const JACKIN: &str = env!("CARGO_BIN_EXE_jackin");
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A program under a PTY, with an emulator on the other side.
+pub struct Terminal {
+    pty: Arc<pty_process::blocking::Pty>,
+    pub child: std::process::Child,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+}
+
+struct Seen {
+    emulator: vt100::Parser,
+    bytes: Vec<u8>,
+    over: bool,
+}
+
+impl Terminal {
+    pub fn run(args: &[&str], rows: u16, cols: u16) -> Self {
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        pty.resize(pty_process::Size::new(rows, cols)).unwrap();
+        let child = pty_process::blocking::Command::new(JACKIN)
+            .args(args)
+            .env("TERM", "xterm-256color")
+            .env_remove("XDG_RUNTIME_DIR")
+            .spawn(pts)
+            .unwrap();
+        let pty = Arc::new(pty);
+        let seen = Arc::new((
+            Mutex::new(Seen {
+                emulator: vt100::Parser::new(rows.try_into().unwrap(), cols.try_into().unwrap(), 0),
+                bytes: Vec::new(),
+                over: false,
+            }),
+            Condvar::new(),
+        ));
+        let (reader, shared) = (Arc::clone(&pty), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut buf = [0; 16 * 1024];
+            loop {
+                let len = (&*reader).read(&mut buf).unwrap_or(0);
+                let mut seen = shared.0.lock().unwrap();
+                seen.emulator.process(&buf[..len]);
+                seen.bytes.extend_from_slice(&buf[..len]);
+                seen.over = len == 0;
+                shared.1.notify_all();
+                if len == 0 {
+                    return;
+                }
+            }
+        });
+        Self { pty, child, seen }
+    }
+
+    pub fn type_in(&self, keys: impl AsRef<[u8]>) {
+        (&*self.pty).write_all(keys.as_ref()).unwrap();
+    }
+
+    pub fn resize(&self, rows: u16, cols: u16) {
+        self.seen
+            .0
+            .lock()
+            .unwrap()
+            .emulator
+            .screen_mut()
+            .set_size(rows.try_into().unwrap(), cols.try_into().unwrap());
+        self.pty.resize(pty_process::Size::new(rows, cols)).unwrap();
+    }
+
+    /// What stands on the screen.
+    pub fn text(&self) -> String {
+        self.seen.0.lock().unwrap().emulator.screen().contents()
+    }
+
+    /// Every byte since the start.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.seen.0.lock().unwrap().bytes.clone()
+    }
+
+    pub fn wait_for(&self, text: &str) {
+        self.wait_until(text, |seen| seen.emulator.screen().contents().contains(text));
+    }
+
+    fn wait_until(&self, what: &str, condition: impl Fn(&Seen) -> bool) {
+        let seen = self.seen.0.lock().unwrap();
+        let (seen, timeout) =
+            self.seen.1.wait_timeout_while(seen, DEADLINE, |seen| !condition(seen) && !seen.over).unwrap();
+        assert!(
+            !timeout.timed_out(),
+            "never saw {what:?}; the screen:\n{}",
+            seen.emulator.screen().contents()
+        );
+        assert!(
+            condition(&seen),
+            "it ended before {what:?}; the screen:\n{}",
+            seen.emulator.screen().contents()
+        );
+    }
+
+    /// Waits for the program's end; its exit code.
+    pub fn exit_code(&mut self) -> i32 {
+        let status = self.child.wait().unwrap();
+        let seen = self.seen.0.lock().unwrap();
+        drop(self.seen.1.wait_timeout_while(seen, DEADLINE, |seen| !seen.over).unwrap());
+        status.code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A place for one capsule; whatever still runs in it is ended with it.
+pub struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.dir.path().join("j.sock")
+    }
+
+    pub fn agent_socket(&self) -> PathBuf {
+        self.dir.path().join("j.agent.sock")
+    }
+
+    /// `capsule run` with a shell script, on a terminal.
+    pub fn run(&self, script: &str, rows: u16, cols: u16) -> Terminal {
+        let socket = self.socket();
+        Terminal::run(
+            &["capsule", "run", "--socket", socket.to_str().unwrap(), "--", "sh", "-c", script],
+            rows,
+            cols,
+        )
+    }
+
+    pub fn attach(&self, rows: u16, cols: u16) -> Terminal {
+        Terminal::run(&["capsule", "attach", "--socket", self.socket().to_str().unwrap()], rows, cols)
+    }
+
+    /// A capsule with a shell script and no terminal, up when this returns.
+    pub fn daemon(&self, script: &str) -> std::process::Child {
+        let socket = self.socket();
+        let child = Command::new(JACKIN)
+            .args(["capsule", "daemon", "--socket", socket.to_str().unwrap(), "--", "sh", "-c", script])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("the capsule answers", || self.ctl(&["status"]).status.success());
+        child
+    }
+
+    pub fn ctl(&self, args: &[&str]) -> Output {
+        Command::new(JACKIN)
+            .args(["capsule", "ctl", "--socket", self.socket().to_str().unwrap()])
+            .args(args)
+            .output()
+            .unwrap()
+    }
+
+    /// What a call prints with `--json`.
+    pub fn ctl_json(&self, args: &[&str]) -> serde_json::Value {
+        let output = self.ctl(&[args, &["--json"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.socket().exists() {
+            self.ctl(&["shutdown"]);
+        }
+    }
+}
+
+/// Looks until the condition holds.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < DEADLINE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
