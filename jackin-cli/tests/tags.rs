@@ -44,6 +44,24 @@ fn what_does_not_count_is_explained_when_asked_for() {
 }
 
 #[test]
+fn tags_are_found_in_recordings_of_agents_in_their_own_words_only() {
+    let recording = concat!(
+        r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#,
+        "\n",
+        r#"{"type":"user","message":{"content":[{"type":"text","text":"<jackin:pr>https://github.com/a/b/pull/1</jackin:pr>"}]}}"#,
+        "\n",
+        r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"<jackin:pr>https://github.com/a/b/pull/7</jackin:pr>"}]}}"#,
+        "\n",
+        r#"{"type":"result","subtype":"success","is_error":false,"result":"<jackin:pr>https://github.com/a/b/pull/7</jackin:pr>"}"#,
+        "\n",
+    );
+    let printed = parse(&["--from", "claude-stream"], recording.as_bytes());
+    assert_eq!(printed, "line 3: jackin:pr https://github.com/a/b/pull/7\n");
+    let output = Command::new(JACKIN).args(["tags", "parse", "--from", "perl"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let output = Command::new(JACKIN).args(["tags", "parse", "/no/such/file"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -1,5 +1,7 @@
 //! The operator's command line.
 
+mod input;
+mod status;
 mod tags;
 
 use std::process::ExitCode;
@@ -25,6 +27,8 @@ struct Cli {
 enum Command {
     /// Watch a scripted agent work, ask and finish; needs nothing installed
     Demo,
+    /// Look into how a status comes about, from a recording or a screen
+    Status(status::StatusArgs),
     /// Look into what agents declare with <jackin:…> tags
     Tags(tags::TagsArgs),
     /// Run and control a capsule on this machine
@@ -38,6 +42,7 @@ enum Command {
 pub fn main() -> ExitCode {
     capsule::exit(match Cli::parse().command {
         Command::Demo => demo::run(),
+        Command::Status(args) => status::run(args),
         Command::Tags(args) => tags::run(&args),
         Command::Capsule(args) => capsule::run(args),
         Command::DemoAgent(args) => demo::play(&args),
