@@ -396,21 +396,31 @@ fn interrupted_it_ends_the_tool() {
 }
 
 #[test]
-fn the_name_of_a_running_instance() {
+fn name_and_tags_of_a_running_instance() {
     let place = Place::new();
-    let mut daemon = place.daemon("while read -r line; do :; done");
-    let home = one_tool("echo {instance}");
+    let said = r#"{"event":"assistant-text","message_id":"a","chunk":"<jackin:pr>https://github.com/o/r/pull/7</jackin:pr>","end":true}"#;
+    let mut daemon = place
+        .daemon(&format!("printf '%s' '{said}' | {JACKIN} capsule report; while read -r line; do :; done"));
+    eventually("the agent has declared it", || place.ctl_json(&["tags"])["tags"][0]["kind"] == "pr");
     let socket = place.socket();
-    let output = home.tool(&["run", "1", "--socket", socket.to_str().unwrap()]);
-    assert_eq!(stdout(&output), "jackin-local\n", "{}", stderr(&output));
-    let output = home.tool(&["run", "1", "--socket", socket.to_str().unwrap(), "--instance", "other"]);
-    assert_eq!(stdout(&output), "jackin-other\n");
-    // It keeps no tags yet, or none were declared.
-    let home = one_tool("echo {pr}");
-    let output = home.tool(&["run", "1", "--socket", socket.to_str().unwrap()]);
-    assert_eq!(stderr(&output), "error: no <jackin:pr> recorded for instance local\n");
+    let run = |home: &Home, more: &[&str]| {
+        home.tool(&[&["run", "1", "--socket", socket.to_str().unwrap()], more].concat())
+    };
+    let home = one_tool("echo {instance} {pr}");
+    assert_eq!(stdout(&run(&home, &[])), "jackin-local https://github.com/o/r/pull/7\n");
+    let dry = run(&home, &["--dry-run", "--json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&dry.stdout).unwrap()["provenance"]["JACKIN_PR"], "agent");
+    assert!(place.ctl(&["tags", "set", "pr", "https://github.com/o/r/pull/8"]).status.success());
+    assert_eq!(
+        stdout(&run(&home, &[])),
+        "jackin-local https://github.com/o/r/pull/8\n",
+        "the operator's wins"
+    );
+    assert_eq!(stdout(&run(&home, &["--instance", "other", "--set", "pr=x"])), "jackin-other x\n");
+    let missing = run(&one_tool("echo {issue}"), &[]);
+    assert_eq!(stderr(&missing), "error: no <jackin:issue> recorded for instance local\n");
     assert!(place.ctl(&["shutdown"]).status.success());
-    daemon.wait().unwrap();
-    let gone = home.tool(&["run", "1", "--socket", socket.to_str().unwrap()]);
+    daemon.wait();
+    let gone = run(&home, &[]);
     assert!(stderr(&gone).contains("no capsule answers"), "{}", stderr(&gone));
 }

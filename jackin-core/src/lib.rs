@@ -50,6 +50,7 @@ mod run_id;
 mod size;
 mod status;
 mod tag;
+mod text;
 mod time;
 
 pub use attention::{Attention, Standing, UnknownAttention};
@@ -60,4 +61,5 @@ pub use run_id::RunId;
 pub use size::Size;
 pub use status::{AgentStatus, Cause, Source, Strength};
 pub use tag::{AgentTag, TagKind};
+pub use text::one_line;
 pub use time::Timestamp;

@@ -2,7 +2,8 @@
 
 use jackin_core::protocol::Version;
 use jackin_core::protocol::control::{
-    self, Call, ControlError, Done, ErrorCode, ReadText, Reply, Request, Snapshot, Status, TextFormat, Title,
+    self, Call, ControlError, Done, ErrorCode, ReadText, Reply, Request, Snapshot, Status, Tags, TextFormat,
+    Title,
 };
 use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source};
 use serde::Serialize;
@@ -27,9 +28,11 @@ impl Daemon {
         }
         match request {
             Request::Status {} => message(Ok(self.status())),
-            Request::Snapshot {} => {
-                message(Ok(Snapshot { seq: self.log.seq(), status: self.status(), tags: Vec::new() }))
-            }
+            Request::Snapshot {} => message(Ok(Snapshot {
+                seq: self.log.seq(),
+                status: self.status(),
+                tags: self.tags.entries(),
+            })),
             Request::Events { from } => Answer::Feed(self.log.subscribe(from)),
             Request::SessionTitle { session_id, rename } => message(self.title(session_id, rename)),
             Request::SessionRead { session_id, format, history } => {
@@ -46,6 +49,9 @@ impl Daemon {
                 self.acknowledge();
                 Done {}
             })),
+            Request::TagsList {} => message(Ok(Tags { tags: self.tags.entries() })),
+            Request::TagsSet { kind, value } => message(self.tags.set(&kind, &value, now())),
+            Request::TagsUnset { kind, value } => message(self.tags.unset(&kind, &value, now())),
             Request::Report { session_id, runtime, payload } => {
                 message(self.report(session_id, &runtime, payload))
             }
@@ -158,21 +164,26 @@ impl Daemon {
         let event: RuntimeEvent = serde_json::from_value(payload).map_err(|error| {
             ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
         })?;
-        self.observe(event);
+        self.observe(&event);
         Ok(Done {})
     }
 
-    fn observe(&mut self, event: RuntimeEvent) {
+    fn observe(&mut self, event: &RuntimeEvent) {
         let since = now();
+        for tag in self.tags.observe(event, since) {
+            self.publish(tag);
+        }
         let (status, evidence) = match event {
             RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
             RuntimeEvent::Waiting { prompt, .. } => {
-                (AgentStatus::Question { prompt, since }, "the agent asked for an answer")
+                (AgentStatus::Question { prompt: prompt.clone(), since }, "the agent asked for an answer")
             }
             RuntimeEvent::WaitingResolved { .. } => {
                 (AgentStatus::Busy { since }, "the question was answered")
             }
-            RuntimeEvent::TurnEnded { error } => (AgentStatus::Idle { error }, "the agent ended its turn"),
+            RuntimeEvent::TurnEnded { error } => {
+                (AgentStatus::Idle { error: error.clone() }, "the agent ended its turn")
+            }
             _ => return,
         };
         self.set_status(status, Source::Hook, evidence);

@@ -24,6 +24,7 @@ use super::events::EventLog;
 use super::now;
 use super::session::{Program, Session, SessionEvent, exit_code};
 use super::socket::Socket;
+use super::tags::InstanceTags;
 
 /// How long sessions that were told to end may take until they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(3);
@@ -101,6 +102,7 @@ pub(super) struct Daemon {
     pub(super) session: Session,
     pub(super) mux: Mux,
     pub(super) log: EventLog,
+    pub(super) tags: InstanceTags,
     client: Option<Client>,
     started: Instant,
     /// When sessions that were told to end are killed.
@@ -137,6 +139,7 @@ impl Daemon {
         let (session, from_session) = Session::start(id, mux.pane(), token, &program, now())?;
         log.publish(EventKind::SessionStarted { session_id: id, title: session.title.clone() }, now());
         let daemon = Self {
+            tags: InstanceTags::new(instance.clone(), id),
             instance,
             session,
             mux,

@@ -265,6 +265,12 @@ impl Decoder {
         self.inbox.capacity()
     }
 
+    /// How many bytes the next `feed` takes at least; never 0 once everything whole was taken out. Whoever reads no
+    /// more than this at a time never has bytes left over.
+    pub fn room(&self) -> usize {
+        self.inbox.room()
+    }
+
     /// Takes bytes and says how many. Fewer than all are taken only while whole frames wait to be read.
     #[must_use = "what was not taken must be fed again"]
     pub fn feed(&mut self, bytes: &[u8]) -> usize {

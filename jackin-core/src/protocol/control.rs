@@ -2,7 +2,7 @@
 //!
 //! The client sends the byte [`PREFACE`], then messages; each message, in both directions, is
 //! `[length: u32, big endian][JSON object]` of at most [`MAX_MESSAGE`] bytes. One [`Call`] gets one [`Reply`];
-//! `events`, `screen` and `wait` are followed by a stream of them. Method names are stable, unknown fields are
+//! `events` and `screen` are followed by a stream of them. Method names are stable, unknown fields are
 //! ignored, and a JSON Schema of all of it is in `docs/control.schema.json` of the repository.
 //!
 //! ```
@@ -91,6 +91,12 @@ impl Decoder {
     /// How many bytes of memory the decoder holds; at most one message of the largest size.
     pub fn memory(&self) -> usize {
         self.inbox.capacity()
+    }
+
+    /// How many bytes the next `feed` takes at least; never 0 once everything whole was taken out. Whoever reads no
+    /// more than this at a time never has bytes left over.
+    pub fn room(&self) -> usize {
+        self.inbox.room()
     }
 
     /// Takes bytes and says how many. Fewer than all are taken only while whole messages wait to be read.

@@ -24,7 +24,9 @@ impl Inbox {
             if self.buf.capacity() > KEPT {
                 self.buf.shrink_to(KEPT);
             }
-        } else if self.start > 0 && self.buf.capacity() - self.buf.len() < bytes.len() {
+        } else if self.start > 0
+            && (self.buf.capacity() - self.buf.len()).min(self.max - self.buf.len()) < bytes.len()
+        {
             self.buf.drain(..self.start);
             self.start = 0;
         }
@@ -37,6 +39,11 @@ impl Inbox {
         }
         self.buf.extend_from_slice(&bytes[..taken]);
         taken
+    }
+
+    /// How many bytes there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.max - self.pending().len()
     }
 
     /// What was fed and not consumed.

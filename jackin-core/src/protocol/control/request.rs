@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::name::cut;
@@ -59,18 +60,17 @@ impl Call {
             token: Option<String>,
             method: String,
             #[serde(default)]
-            params: Map<String, Value>,
+            params: Option<IgnoredAny>,
         }
         let Envelope { token, method, params } = serde_json::from_slice(json).map_err(CallError::NotACall)?;
         let Some(method) = METHODS.into_iter().find(|known| *known == method) else {
             return Err(CallError::UnknownMethod { method: cut(&method) });
         };
-        let whole = Map::from_iter([
-            ("method".to_owned(), Value::from(method)),
-            ("params".to_owned(), Value::Object(params)),
-        ]);
-        let request = Request::deserialize(Value::Object(whole))
-            .map_err(|error| CallError::BadParams { method, error })?;
+        let request = match params {
+            Some(IgnoredAny) => serde_json::from_slice(json),
+            None => Request::deserialize(serde_json::json!({ "method": method, "params": {} })),
+        };
+        let request = request.map_err(|error| CallError::BadParams { method, error })?;
         Ok(Self { token, request })
     }
 }
@@ -133,7 +133,7 @@ pub enum Request {
         /// Which session.
         session_id: SessionId,
     },
-    /// Types text into a session, as a paste. Refused while the agent is blocked or busy. Answer: `Done`.
+    /// Types text into a session. Refused while the agent is blocked or busy. Answer: `Done`.
     #[serde(rename = "session.send")]
     SessionSend {
         /// Which session.
