@@ -1,6 +1,8 @@
 //! Configurations that are wrong: each file in `mistakes/` and the messages that it gives.
 #![allow(clippy::disallowed_methods, reason = "the cases are files")]
 
+use std::fmt::Write as _;
+
 use jackin_tools::{Key, MistakeKind, RESERVED_KEYS, Tools};
 use proptest::prelude::*;
 
@@ -158,7 +160,7 @@ fn the_documented_keys_are_the_reserved_ones() {
             .filter(|reserved| reserved.action == action)
             .map(|reserved| format!("`{}`", reserved.key).replace('|', "\\|"))
             .collect();
-        table += &format!("| {} | {} |\n", keys.join(" "), action.does());
+        writeln!(table, "| {} | {} |", keys.join(" "), action.does()).unwrap();
     }
     if std::env::var_os("JACKIN_BLESS").is_some() {
         std::fs::write(file, format!("{before}{HEADING}{table}")).unwrap();
