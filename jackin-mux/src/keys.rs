@@ -43,7 +43,8 @@ impl Keys {
         let mut plain_from = 0;
         for (at, &byte) in bytes.iter().enumerate() {
             match self.state {
-                State::Ground if byte == PREFIX => {
+                // After a lone ESC too: whoever presses Escape and then the prefix means both.
+                State::Ground | State::Escape if byte == PREFIX => {
                     if plain_from < at {
                         pressed(Pressed::Plain(&bytes[plain_from..at]));
                     }
@@ -114,6 +115,7 @@ mod tests {
             (b"\x02\x02\x02d", b"\x02", b"d"),
             (b"\x1b[13;2u\x02d", b"\x1b[13;2u", b"d"),
             (b"\x1bx\x02d", b"\x1bx", b"d"),
+            (b"\x1b\x02d", b"\x1b", b"d"),
             (b"\x1b\x1b[A\x02d", b"\x1b\x1b[A", b"d"),
             (b"\x1b[200~x\x02dy\x1b[Az\x1b[201~\x02d", b"\x1b[200~x\x02dy\x1b[Az\x1b[201~", b"d"),
             ("é\u{2028}\x02d€".as_bytes(), "é\u{2028}€".as_bytes(), b"d"),

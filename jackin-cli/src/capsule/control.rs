@@ -5,7 +5,7 @@ use jackin_core::protocol::control::{
     self, Call, ControlError, Done, ErrorCode, ReadText, Reply, Request, Snapshot, Status, Tags, TextFormat,
     Title,
 };
-use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source};
+use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source, one_line};
 use serde::Serialize;
 
 use super::connection::Caller;
@@ -109,7 +109,7 @@ impl Daemon {
     fn title(&mut self, id: SessionId, rename: Option<String>) -> Result<Title, ControlError> {
         self.find(id)?;
         if let Some(title) = rename {
-            self.set_title(title.chars().filter(|c| !c.is_control()).collect());
+            self.set_title(&title);
         }
         Ok(Title { title: self.session.title.clone() })
     }
@@ -174,21 +174,35 @@ impl Daemon {
             self.publish(tag);
         }
         let (status, evidence) = match event {
-            RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
-            RuntimeEvent::Waiting { prompt, .. } => {
-                (AgentStatus::Question { prompt: prompt.clone(), since }, "the agent asked for an answer")
+            // It was busy all along, not only from now on.
+            RuntimeEvent::TurnStarted
+                if matches!(self.session.standing.status(), AgentStatus::Busy { .. }) =>
+            {
+                return;
             }
+            RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
+            RuntimeEvent::Waiting { prompt, .. } => (
+                AgentStatus::Question { prompt: prompt.as_deref().map(told), since },
+                "the agent asked for an answer",
+            ),
             RuntimeEvent::WaitingResolved { .. } => {
                 (AgentStatus::Busy { since }, "the question was answered")
             }
             RuntimeEvent::TurnEnded { error } => {
-                (AgentStatus::Idle { error: error.clone() }, "the agent ended its turn")
+                (AgentStatus::Idle { error: error.as_deref().map(told) }, "the agent ended its turn")
             }
             _ => return,
         };
         self.set_status(status, Source::Hook, evidence);
     }
 }
+
+/// An agent's question or error as it is kept and shown: the whole of it stands on the agent's screen.
+fn told(text: &str) -> String {
+    one_line(text, MAX_TOLD)
+}
+
+const MAX_TOLD: usize = 1_000;
 
 fn message<T: Serialize>(result: Result<T, ControlError>) -> Answer {
     let mut wire = Vec::new();

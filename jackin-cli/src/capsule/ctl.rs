@@ -1,6 +1,5 @@
 //! The control client's commands: one call each, printed for a person or as JSON.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -12,6 +11,7 @@ use jackin_core::protocol::control::{
 use jackin_core::{Event, EventKind, SessionId, TagKind};
 use serde::Serialize;
 
+use super::output::{print_line, printable};
 use crate::client::Client;
 
 /// What can be asked of a capsule.
@@ -184,10 +184,8 @@ async fn done(client: &mut Client, request: Request, json: bool) -> Result<()> {
 }
 
 fn print(json: bool, value: &impl Serialize, human: impl FnOnce() -> String) -> Result<()> {
-    let text = if json { serde_json::to_string(value)? } else { human() };
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}")?;
-    Ok(stdout.flush()?)
+    let text = if json { serde_json::to_string(value)? } else { printable(&human()) };
+    print_line(&text)
 }
 
 fn table(status: &Status) -> String {
@@ -232,7 +230,7 @@ pub(crate) fn describe(event: &Event) -> String {
         }
         EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
         EventKind::UsageUpdated { session_id, usage } => {
-            let tokens = usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+            let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
             format!("session {session_id} used {tokens} tokens")
         }
         EventKind::Bell { session_id } => format!("session {session_id} rang the bell"),
@@ -241,5 +239,5 @@ pub(crate) fn describe(event: &Event) -> String {
         _ => "something that this version does not know".to_owned(),
     };
     // Titles and questions are an agent's words.
-    what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    printable(&what)
 }

@@ -13,7 +13,9 @@ use anyhow::{Context, Result};
 use jackin_core::protocol::Version;
 use jackin_core::protocol::attach::{Frame, Shutdown, ShutdownReason, Welcome, encode};
 use jackin_core::protocol::control::SessionInfo;
-use jackin_core::{AgentStatus, Cause, EventKind, InstanceName, SessionId, Size, Source, Timestamp};
+use jackin_core::{
+    AgentStatus, Cause, EventKind, InstanceName, SessionId, Size, Source, Timestamp, one_line,
+};
 use jackin_mux::{Input, Mux, Output};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,6 +30,12 @@ use super::tags::InstanceTags;
 
 /// How long sessions that were told to end may take until they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(3);
+
+/// The longest title that is kept, in characters.
+const MAX_TITLE: usize = 200;
+
+/// How often a ringing session is an event.
+const BELL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a session may show nothing until its status is "unknown" rather than "initializing".
 const INITIALIZING_LIMIT: Duration = Duration::from_secs(20);
@@ -63,6 +71,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     ];
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     ready();
     loop {
         let frame_due = daemon.mux.poll_timeout();
@@ -71,6 +80,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
             biased;
             _ = terminate.recv() => daemon.stop(),
             _ = interrupt.recv() => daemon.stop(),
+            _ = hangup.recv() => daemon.stop(),
             Some(message) = messages.recv() => daemon.handle(message),
             permit = daemon.room_for_a_frame(), if render_now => match permit {
                 Some(permit) => daemon.render(permit),
@@ -105,6 +115,7 @@ pub(super) struct Daemon {
     pub(super) tags: InstanceTags,
     client: Option<Client>,
     started: Instant,
+    last_bell: Option<Instant>,
     /// When sessions that were told to end are killed.
     kill_at: Option<Instant>,
     exit_code: i32,
@@ -114,6 +125,8 @@ pub(super) struct Daemon {
 #[derive(Debug)]
 struct Client {
     id: u64,
+    /// Since when it shows the session.
+    since: Timestamp,
     frames: mpsc::Sender<Vec<u8>>,
 }
 
@@ -146,6 +159,7 @@ impl Daemon {
             log,
             client: None,
             started: Instant::now(),
+            last_bell: None,
             kill_at: None,
             exit_code: 0,
         };
@@ -184,10 +198,13 @@ impl Daemon {
             match output {
                 Output::WritePty { bytes, .. } => self.type_in(bytes),
                 Output::ResizePty { size, .. } => self.session.resize(size),
-                Output::Title { title, .. } => self.set_title(title),
+                Output::Title { title, .. } => self.set_title(&title),
                 Output::Bell { .. } => {
                     self.ring();
-                    self.publish(EventKind::Bell { session_id });
+                    if self.last_bell.is_none_or(|last| last.elapsed() >= BELL_INTERVAL) {
+                        self.last_bell = Some(Instant::now());
+                        self.publish(EventKind::Bell { session_id });
+                    }
                 }
                 Output::Detach => self.dismiss_client(
                     ShutdownReason::Detached,
@@ -205,7 +222,8 @@ impl Daemon {
     }
 
     /// An empty title is a program that cleans up behind itself; the last one says more.
-    pub(super) fn set_title(&mut self, title: String) {
+    pub(super) fn set_title(&mut self, title: &str) {
+        let title = one_line(title, MAX_TITLE);
         if title != self.session.title && !title.is_empty() {
             self.session.title.clone_from(&title);
             self.publish(EventKind::TitleChanged { session_id: self.session.id, title });
@@ -272,7 +290,10 @@ impl Daemon {
     async fn next_timeout(&self) {
         let initializing = matches!(self.session.standing.status(), AgentStatus::Initializing);
         let unknown_at = initializing.then(|| self.started + INITIALIZING_LIMIT);
-        match [self.kill_at, unknown_at].into_iter().flatten().min() {
+        let seen_at =
+            self.client.as_ref().and_then(|client| self.session.standing.dwell_deadline(client.since));
+        let seen_at = seen_at.map(|at| Instant::now() + at.since(now()));
+        match [self.kill_at, unknown_at, seen_at].into_iter().flatten().min() {
             Some(at) => tokio::time::sleep_until(at.into()).await,
             None => std::future::pending().await,
         }
@@ -282,7 +303,12 @@ impl Daemon {
         if self.kill_at.is_some_and(|at| at <= Instant::now()) {
             self.kill_at = None;
             self.session.signal(Signal::KILL);
-        } else {
+        } else if self.client.as_ref().is_some_and(|client| self.session.standing.dwell(client.since, now()))
+        {
+            self.publish_status();
+        } else if self.started.elapsed() >= INITIALIZING_LIMIT
+            && matches!(self.session.standing.status(), AgentStatus::Initializing)
+        {
             self.set_status(AgentStatus::Unknown, Source::Quiet, "no evidence since the session was started");
         }
     }
@@ -325,13 +351,14 @@ impl Daemon {
         let welcome =
             Welcome { version: Version::CURRENT, instance: self.instance.clone(), session_count: 1 };
         for frame in [Frame::Welcome(welcome), Frame::SessionList(vec![self.session_info()])] {
-            encode(&frame, &mut wire).expect("both are far below the limit");
+            // Texts are bounded where they enter; a list that is too long all the same is done without.
+            let _ = encode(&frame, &mut wire);
         }
         // The channel is empty: it was made for this client.
         if frames.try_send(wire).is_err() {
             return;
         }
-        self.client = Some(Client { id, frames });
+        self.client = Some(Client { id, since: now(), frames });
         self.mux.handle_input(Input::Attached(hello.size), self.steady());
         self.publish(EventKind::ClientAttached);
     }
@@ -404,7 +431,9 @@ const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
 async fn farewell(frames: mpsc::Sender<Vec<u8>>, shutdown: Shutdown) {
     let mut wire = Vec::new();
-    encode(&Frame::Shutdown(shutdown), &mut wire).expect("a farewell is short");
+    if encode(&Frame::Shutdown(shutdown), &mut wire).is_err() {
+        return;
+    }
     // It may be gone or stuck; then there is nobody to tell.
     let _ = tokio::time::timeout(FAREWELL_LIMIT, frames.send(wire)).await;
 }

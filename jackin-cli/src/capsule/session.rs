@@ -14,7 +14,7 @@ use jackin_core::{PaneId, SessionId, Size, Standing, Timestamp};
 use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// How much is read from a PTY at once.
 const READ_SIZE: usize = 64 * 1024;
@@ -56,13 +56,9 @@ pub(super) struct Session {
     pub(super) standing: Standing,
     pub(super) stopped_on_purpose: bool,
     process_group: Option<Pid>,
-    to_pty: mpsc::UnboundedSender<ToPty>,
+    to_pty: mpsc::UnboundedSender<Vec<u8>>,
+    size: watch::Sender<Size>,
     pending_input: Arc<AtomicUsize>,
-}
-
-enum ToPty {
-    Write(Vec<u8>),
-    Resize(Size),
 }
 
 /// A program cannot take more input.
@@ -95,7 +91,8 @@ impl Session {
         let (to_daemon, from_session) = mpsc::channel(READS_AHEAD);
         let (to_pty, for_pty) = mpsc::unbounded_channel();
         let pending_input = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(write_input(writer, for_pty, Arc::clone(&pending_input)));
+        let (size, sizes) = watch::channel(program.size);
+        tokio::spawn(write_input(writer, for_pty, sizes, Arc::clone(&pending_input)));
         tokio::spawn(read_output(reader, child, to_daemon));
         let session = Self {
             id,
@@ -106,6 +103,7 @@ impl Session {
             stopped_on_purpose: false,
             process_group,
             to_pty,
+            size,
             pending_input,
         };
         Ok((session, from_session))
@@ -118,12 +116,12 @@ impl Session {
             self.pending_input.fetch_sub(bytes.len(), Ordering::Relaxed);
             return Err(InputRefused);
         }
-        self.to_pty.send(ToPty::Write(bytes)).map_err(|_| InputRefused)
+        self.to_pty.send(bytes).map_err(|_| InputRefused)
     }
 
     pub(super) fn resize(&self, size: Size) {
-        // A program that ended needs no size any more.
-        let _ = self.to_pty.send(ToPty::Resize(size));
+        // Only the latest counts, and a program that ended needs none any more.
+        let _ = self.size.send(size);
     }
 
     /// Asks the program and what it started in its group to end, or ends them.
@@ -149,24 +147,36 @@ fn pty_size(size: Size) -> pty_process::Size {
     pty_process::Size::new(size.rows, size.cols)
 }
 
+/// Writes what the operator types. A program that does not read delays its own input, but not its size.
 async fn write_input(
     mut pty: OwnedWritePty,
-    mut input: mpsc::UnboundedReceiver<ToPty>,
+    mut input: mpsc::UnboundedReceiver<Vec<u8>>,
+    mut sizes: watch::Receiver<Size>,
     pending: Arc<AtomicUsize>,
 ) {
-    while let Some(next) = input.recv().await {
-        match next {
-            ToPty::Write(bytes) => {
-                let written = pty.write_all(&bytes).await;
-                pending.fetch_sub(bytes.len(), Ordering::Relaxed);
-                if written.is_err() {
+    let mut bytes = Vec::new();
+    let mut written = 0;
+    loop {
+        tokio::select! {
+            changed = sizes.changed() => {
+                if changed.is_err() {
                     return;
                 }
-            }
-            ToPty::Resize(size) => {
+                let size = *sizes.borrow_and_update();
                 // Only a closed terminal has no size, and then nobody asks for it.
                 let _ = pty.resize(pty_size(size));
             }
+            wrote = pty.write(&bytes[written..]), if written < bytes.len() => match wrote {
+                Ok(len) if len > 0 => {
+                    written += len;
+                    pending.fetch_sub(len, Ordering::Relaxed);
+                }
+                _ => return,
+            },
+            next = input.recv(), if written == bytes.len() => match next {
+                Some(next) => (bytes, written) = (next, 0),
+                None => return,
+            },
         }
     }
 }

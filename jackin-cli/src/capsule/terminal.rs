@@ -29,9 +29,7 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Takes the terminal over.
     pub(super) fn enter() -> Result<Self> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            bail!("attaching needs a terminal; without one, use `ctl read` and `ctl send`");
-        }
+        require_terminal()?;
         let tty = open_own().context("cannot open the terminal")?;
         let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
         let watched = || tty.try_clone();
@@ -45,6 +43,15 @@ impl Terminal {
         let terminal = Self { tty, keys, screen, before };
         write_blocking(ENTER);
         Ok(terminal)
+    }
+
+    /// Takes the terminal over again after this process was stopped and somebody else used it.
+    pub(super) fn resume(&self) {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        // A terminal that is gone is noticed by the next read.
+        let _ = termios::tcsetattr(&self.tty, OptionalActions::Flush, &raw);
+        write_blocking(ENTER);
     }
 
     pub(super) fn size(&self) -> Size {
@@ -76,6 +83,14 @@ impl Terminal {
         }
         Ok(())
     }
+}
+
+/// Says what to do when there is no terminal to attach.
+pub(super) fn require_terminal() -> Result<()> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        bail!("attaching needs a terminal; without one, use `daemon`, `ctl read` and `ctl send`");
+    }
+    Ok(())
 }
 
 fn write_blocking(text: &str) {
