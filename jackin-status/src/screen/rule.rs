@@ -12,6 +12,26 @@ use crate::decode::words;
 /// An agent's rules are tried in their order and the first that matches decides; a weak one only when no strong one
 /// does. Rules that are added later come before those that were there, and one with the same name takes its place.
 ///
+/// A rule file is TOML:
+///
+/// ```toml
+/// [[rule]]
+/// name = "dialog"            # with the agent's name before it, `claude/dialog`, this is what `explain` shows
+/// agent = "claude"
+/// status = "question"        # busy, question, idle, or hold: a menu of the operator's, the status before it stands
+/// strength = "strong"        # or "weak": could be coincidence, counts no more than silence; strong if left out
+/// when = [                   # each must be found on a row of its region
+///     { region = "bottom 3", text = "Esc to cancel" },
+///     { region = "bottom 12", regex = '^\s*❯\s+\d+\.\s' },
+/// ]
+/// unless = [{ region = "title", regex = '^[⠂⠐]' }]    # none may be found
+/// prompt = ['^\s*(Do you want .*\?)']                 # what is asked: group 1 on the lowest row that matches
+/// disabled = false           # true takes the rule of that name away
+/// ```
+///
+/// A region is `bottom N` (rows, counted up from the last one with something on it), `whole` (if left out), `title` or
+/// `progress` (`none`, `percent`, `indeterminate`, `error` or `paused`).
+///
 /// ```
 /// use jackin_status::{RuleSet, Screen, ScreenSays};
 ///
