@@ -61,7 +61,7 @@ async fn the_heuristic_knows_idle_only_and_weakly() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_stream_that_breaks_off_is_followed_by_the_processs_end() {
+async fn a_stream_that_breaks_off_is_followed_by_the_end_of_the_process() {
     let mut desk = Desk::new();
     let mut events = desk.reporter.subscribe();
     let mut feed = ScriptedFeed::new([
