@@ -1,2 +1,4 @@
 //! See the workspace's `ARCHITECTURE.md` for what this crate is for.
 #![forbid(unsafe_code)]
+
+pub mod vt;
