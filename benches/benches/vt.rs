@@ -1,4 +1,4 @@
-//! The pane's terminal against alacritty_terminal: a table of MB/s of processor time, then criterion's measurements of ours.
+//! The pane's terminal against `alacritty_terminal`: a table of MB/s of processor time, then criterion's measurements of ours.
 //!
 //! `cargo bench -p jackin-benches --bench vt -- --table` prints the table alone; `--only unicode` feeds one kind to ours alone, for a
 //! profiler.
@@ -56,14 +56,14 @@ fn table() {
             let mut terminal = ours();
             let start = cpu::now();
             feed_ours(&mut terminal, &bytes);
-            us = us.min(cpu::now() - start);
+            us = us.min(cpu::now().saturating_sub(start));
 
             let (mut term, mut parser) = alacritty();
             let start = cpu::now();
             for piece in bytes.chunks(READ) {
                 parser.advance(&mut term, piece);
             }
-            them = them.min(cpu::now() - start);
+            them = them.min(cpu::now().saturating_sub(start));
         }
         let speed = |time: Duration| bytes.len() as f64 / 1e6 / time.as_secs_f64();
         let (us, them) = (speed(us), speed(them));
@@ -80,7 +80,7 @@ fn only(name: &str) {
         for _ in 0..ROUNDS * 3 {
             feed_ours(&mut terminal, &bytes);
         }
-        let time = (cpu::now() - start) / (ROUNDS as u32 * 3);
+        let time = cpu::now().saturating_sub(start) / (ROUNDS as u32 * 3);
         println!("{}: {:.0} MB/s", kind.name(), bytes.len() as f64 / 1e6 / time.as_secs_f64());
     }
 }

@@ -359,8 +359,6 @@ impl Canvas {
         if self.alternate == alternate {
             return;
         }
-        // A wrap that is pending belongs to the cell that was drawn.
-        self.cursor.column = self.cursor.column.min(self.columns() - 1);
         let margins = (self.top, self.bottom);
         self.show(alternate);
         self.set_margins(margins.0, margins.1);

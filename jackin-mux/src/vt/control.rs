@@ -39,11 +39,7 @@ impl Screen {
                 self.canvas.cursor.column = 0;
                 self.index();
             }
-            [b'H'] => {
-                self.settle();
-                let column = self.canvas.cursor.column;
-                self.tabs.set(column);
-            }
+            [b'H'] => self.tabs.set(self.canvas.cursor.column.min(self.canvas.columns() - 1)),
             [b'M'] => self.reverse_index(),
             [b'N'] => self.charsets.single_shift(2),
             [b'O'] => self.charsets.single_shift(3),
@@ -73,7 +69,6 @@ impl Screen {
 
     /// One row up, scrolling at the top margin (RI).
     fn reverse_index(&mut self) {
-        self.settle();
         if self.canvas.cursor.row == self.canvas.margins().0 {
             let pen = self.pen;
             self.canvas.scroll_down(1, &pen);

@@ -226,9 +226,8 @@ impl Screen {
     }
 
     fn clear_tabs(&mut self, what: u32) {
-        self.settle();
         match what {
-            0 => self.tabs.clear(self.canvas.cursor.column),
+            0 => self.tabs.clear(self.canvas.cursor.column.min(self.canvas.columns() - 1)),
             3 => self.tabs.clear_all(),
             _ => {}
         }

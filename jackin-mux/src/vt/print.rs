@@ -190,10 +190,11 @@ impl Screen {
     /// Makes room in the row to which the next character wraps.
     fn insert_in_next_row(&mut self, width: u16) {
         let here = self.canvas.cursor;
-        if here.row == self.canvas.margins().1 || here.row + 1 >= self.canvas.rows() {
+        if here.row == self.canvas.margins().1 {
             return;
         }
-        self.canvas.cursor = Place { row: here.row + 1, column: 0 };
+        let row = (here.row + 1).min(self.canvas.rows() - 1);
+        self.canvas.cursor = Place { row, column: 0 };
         self.canvas.insert_cells(width, &super::pen::Pen::default());
         self.canvas.cursor = here;
     }
@@ -231,9 +232,6 @@ impl Screen {
     }
 
     fn print_mark(&mut self, c: char) {
-        if self.canvas.cursor.column == 0 {
-            return;
-        }
         if self.last.grapheme.is_empty() || self.last.end != self.canvas.cursor {
             self.canvas.mark(c.encode_utf8(&mut [0; 4]).as_bytes());
             return;
@@ -248,7 +246,10 @@ impl Screen {
         }
         self.last.grapheme = grapheme;
         self.last.held += c.len_utf8() as u8;
+        // Without autowrap the cursor may stand on the cell itself.
+        self.canvas.cursor.column = self.last.start + self.last.width;
         self.canvas.mark(c.encode_utf8(&mut [0; 4]).as_bytes());
+        self.canvas.cursor = self.last.end;
     }
 
     /// Joins `c` to the grapheme before it, if it belongs there.

@@ -128,7 +128,7 @@ impl Screen {
             cursor_column
         };
         self.canvas.cursor = Place { row: (cursor_row.min(start + height - 1) - start) as u16, column };
-        self.canvas.past_mut().history.trim();
+        // What a narrow screen pushed to history may come back to a wide one: limits are for new output to enforce.
     }
 
     /// Puts rows at the end of history, unlimited for now; returns where the first of them and the cursor are.
