@@ -636,7 +636,8 @@ fn region_cost(top: u16, bottom: u16) -> usize {
     usize::from(bottom - top) / 16
 }
 
-fn parser(size: Size, past: Past) -> vt100::Parser<Past> {
+fn parser(size: Size, mut past: Past) -> vt100::Parser<Past> {
+    past.columns = size.columns();
     let nonzero = |n| NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN);
     vt100::Parser::new_with_callbacks(nonzero(size.rows()), nonzero(size.columns()), 0, past)
 }

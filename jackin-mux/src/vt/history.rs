@@ -258,7 +258,7 @@ impl History {
         let found = into.read_line(Pieces::new(bytes), usize::from(columns), within);
         let last = row + 1 == self.rows(columns);
         if last && self.open {
-            into.wrapped = true;
+            into.goes_on();
         }
         found
     }

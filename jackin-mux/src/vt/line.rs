@@ -20,6 +20,8 @@ const UNDERLINE_COLOR: u8 = 7;
 const ATTRIBUTES: u8 = 10;
 const UNDERLINE: u8 = 11;
 const LINK: u8 = 12;
+/// The rest of the line's last row has the present look: what a coloured erase left, which is no text and must not wrap.
+const FILL: u8 = 13;
 /// A colour takes three codes: default, indexed, rgb.
 const INDEXED: u8 = 1;
 const RGB: u8 = 2;
@@ -47,6 +49,12 @@ impl LineWriter {
             return;
         }
         self.change(out, pen, link);
+    }
+
+    /// Makes the rest of the line's last row look like `pen`. Nothing may follow on the line.
+    pub(super) fn fill(&mut self, out: &mut Vec<u8>, pen: &Pen) {
+        self.set(out, pen, None);
+        out.extend_from_slice(&[MARK, FILL]);
     }
 
     fn change(&mut self, out: &mut Vec<u8>, pen: &Pen, link: &str) {
@@ -100,11 +108,17 @@ pub(super) struct Pieces<'a> {
     bytes: &'a [u8],
     pen: Pen,
     link: Option<&'a str>,
+    fill: Pen,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, pen: Pen::default(), link: None }
+        Self { bytes, pen: Pen::default(), link: None, fill: Pen::default() }
+    }
+
+    /// When all is read: the look of the rest of the last row.
+    pub(super) fn fill(&self) -> Pen {
+        self.fill
     }
 
     /// Bytes not yet read: `len - rest()` is where the next piece starts.
@@ -147,6 +161,10 @@ impl<'a> Pieces<'a> {
                 let key = std::str::from_utf8(value.get(2..2 + len)?).ok()?;
                 self.link = (!key.is_empty()).then_some(key);
                 2 + len
+            }
+            FILL => {
+                self.fill = self.pen;
+                0
             }
             _ => return None,
         };

@@ -3,6 +3,7 @@
 use memchr::memchr;
 use vt100::capture::{BasicFormattedCaptureState, RowContents};
 
+use super::glyph::{Class, class, columns as columns_of};
 use super::history::History;
 use super::line::LineWriter;
 use super::link::LinkId;
@@ -18,6 +19,8 @@ pub(super) struct Past {
     writer: LineWriter,
     captured: Captured,
     line: Vec<u8>,
+    /// The screen's width.
+    pub(super) columns: u16,
     /// Rows that left the main screen.
     pub(super) pushed: u64,
 }
@@ -30,6 +33,7 @@ impl Past {
             writer: LineWriter::default(),
             captured: Captured::default(),
             line: Vec::new(),
+            columns: 0,
             pushed: 0,
         }
     }
@@ -42,6 +46,8 @@ impl Past {
         // What vt100 thinks the pen is; marked pens are looked up.
         let mut raw = Pen::default();
         let mut rest = captured.text.as_str();
+        let (body, filled) = split_fill(rest, self.columns, wrapped);
+        rest = body;
         while !rest.is_empty() {
             if let Some(params) = rest.strip_prefix("\x1b[") {
                 let end = params.find('m').unwrap_or(params.len());
@@ -70,6 +76,12 @@ impl Past {
                     Some(style) if !style.text.is_empty() => push_stand_ins(line, text, &style.text),
                     _ => line.extend_from_slice(text.as_bytes()),
                 }
+            }
+        }
+        if filled {
+            let look = styles.of(raw.foreground, raw.background).map_or(raw, |style| style.pen);
+            if look == look.erase() {
+                writer.fill(line, &look);
             }
         }
         if wrapped {
@@ -125,6 +137,36 @@ impl std::fmt::Write for Captured {
         self.text.push(if c == ' ' { BLANK } else { c });
         Ok(())
     }
+}
+
+/// Cuts off the blanks at the end of a captured row if they are what a coloured erase left: no text, and up to the row's end.
+fn split_fill(row: &str, columns: u16, wrapped: bool) -> (&str, bool) {
+    let body = row.trim_end_matches(BLANK);
+    // Only coloured blanks are captured at the end of a row; they reach its end if the row is full.
+    let filled = !wrapped && body.len() < row.len() && captured_columns(row) == u32::from(columns);
+    if filled { (body, true) } else { (row, false) }
+}
+
+fn captured_columns(row: &str) -> u32 {
+    let mut columns = 0;
+    let mut rest = row;
+    while !rest.is_empty() {
+        if let Some(params) = rest.strip_prefix("\x1b[") {
+            rest = params.find('m').and_then(|end| params.get(end + 1..)).unwrap_or_default();
+            continue;
+        }
+        let (text, after) = rest.split_at(memchr(0x1b, rest.as_bytes()).unwrap_or(rest.len()));
+        columns += text
+            .chars()
+            .map(|c| match class(c) {
+                _ if c == BLANK => 1,
+                Class::Mark => 0,
+                class => u32::from(columns_of(class)),
+            })
+            .sum::<u32>();
+        rest = after;
+    }
+    columns
 }
 
 /// Copies text with the grapheme in place of its stand-ins.

@@ -283,7 +283,9 @@ fn is_plain(text: &str, width: u16) -> bool {
 /// Writes the cells of a row as a line, or part of one, of history.
 fn write_row(writer: &mut LineWriter, out: &mut Vec<u8>, row: &Row, wrapped: bool) {
     writer.start();
-    for cell in &row.cells()[..row.used()] {
+    let fill = row.fill().filter(|_| !wrapped);
+    let used = fill.map_or(row.used(), |(start, _)| start);
+    for cell in &row.cells()[..used] {
         if cell.width() == 0 || cell.is_spacer() {
             continue;
         }
@@ -291,6 +293,9 @@ fn write_row(writer: &mut LineWriter, out: &mut Vec<u8>, row: &Row, wrapped: boo
         writer.set(out, &look, row.link_key(cell.pen.link));
         let text = row.text(cell);
         out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
+    }
+    if let Some((_, pen)) = fill {
+        writer.fill(out, &pen);
     }
     if wrapped {
         writer.set(out, &Pen::default(), None);

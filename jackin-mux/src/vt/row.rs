@@ -12,6 +12,8 @@ pub struct Row {
     cells: Vec<Cell>,
     links: Vec<(u32, u32)>,
     pub(super) wrapped: bool,
+    /// Columns that a stored line's text takes in its last row.
+    taken: usize,
 }
 
 /// One column of a [`Row`].
@@ -72,6 +74,14 @@ impl Row {
             .map_or(0, |at| at + 1)
     }
 
+    /// Where a coloured erase begins that reaches the row's end, and its look; such cells are no text.
+    pub(super) fn fill(&self) -> Option<(usize, Pen)> {
+        let pen = self.cells.last()?.pen;
+        let blank = |cell: &Cell| cell.width == 1 && cell.len == 0 && !cell.spacer && cell.pen == pen;
+        let start = self.cells.iter().rposition(|cell| !blank(cell)).map_or(0, |at| at + 1);
+        (start < self.cells.len() && pen != Pen::default() && pen == pen.erase()).then_some((start, pen))
+    }
+
     /// Appends the text of the columns `from..to`, blanks as spaces.
     pub fn push_text(&self, out: &mut String, from: usize, to: usize) {
         for cell in self.cells.iter().take(to).skip(from) {
@@ -130,6 +140,15 @@ impl Row {
         self.cells.push(Cell { width: 1, spacer: true, pen, ..Cell::default() });
     }
 
+    /// The line goes on in another place: a column left free is one in which a wide character did not fit.
+    pub(super) fn goes_on(&mut self) {
+        self.wrapped = true;
+        let columns = self.cells.len();
+        if let Some(cell) = self.cells.last_mut() {
+            cell.spacer |= self.taken < columns;
+        }
+    }
+
     pub(super) fn push_link(&mut self, key: &str) -> LinkId {
         // Neighbours mostly share their link.
         let last = LinkId(self.links.len() as u16);
@@ -157,11 +176,11 @@ impl Row {
     }
 
     /// Fills the row with the part of a stored line that starts at `skip` rows of `columns`; false if the line has fewer rows.
-    pub(super) fn read_line(&mut self, pieces: Pieces<'_>, columns: usize, skip: usize) -> bool {
+    pub(super) fn read_line(&mut self, mut pieces: Pieces<'_>, columns: usize, skip: usize) -> bool {
         self.clear();
         let mut rows = 0;
         let mut column = 0;
-        for piece in pieces {
+        for piece in pieces.by_ref() {
             let mut link = None;
             for (text, width) in Graphemes::new(piece.text) {
                 let width = usize::from(width).min(columns);
@@ -190,6 +209,13 @@ impl Row {
                     );
                 }
             }
+        }
+        self.taken = column;
+        if rows == skip {
+            self.cells.resize(
+                columns.max(self.cells.len()),
+                Cell { width: 1, pen: pieces.fill(), ..Cell::default() },
+            );
         }
         self.pad(columns);
         rows == skip

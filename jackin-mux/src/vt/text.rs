@@ -54,21 +54,22 @@ impl Terminal {
         let last = to.row.min(self.size().rows() as isize - 1);
         let mut out = String::new();
         let mut row = Row::new();
+        let mut line = 0;
         for at in first..=last {
             self.read_row(at, &mut row);
             let columns = row.cells().len();
             let start = if at == from.row { usize::from(from.column).min(columns) } else { 0 };
             let end = if at == to.row { (usize::from(to.column) + 1).min(columns) } else { columns };
-            let before = out.len();
             row.push_text(&mut out, start, end);
             if row.is_wrapped() && at < last {
                 continue;
             }
-            let trimmed = out[before..].trim_end_matches(' ').len();
-            out.truncate(before + trimmed);
+            let trimmed = out[line..].trim_end_matches(' ').len();
+            out.truncate(line + trimmed);
             if at < last {
                 out.push('\n');
             }
+            line = out.len();
         }
         out
     }

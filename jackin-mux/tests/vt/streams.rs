@@ -1,6 +1,6 @@
 //! Generated streams: no panic, the same cells for every cut, jump-scroll or not, at any size.
 
-use jackin_mux::vt::{Settings, Size, Terminal};
+use jackin_mux::vt::{Damage, Point, Settings, Size, Terminal};
 use proptest::prelude::*;
 
 use crate::shown::assert_same;
@@ -265,6 +265,56 @@ proptest! {
             crate::shown::history(&terminal);
             let cursor = terminal.cursor();
             prop_assert!(cursor.row < terminal.size().rows() && cursor.column < terminal.size().columns());
+        }
+    }
+
+    #[test]
+    fn rows_outside_the_damage_did_not_change(size in size(), pieces in prop::collection::vec(piece().prop_map(Bytes), 1..30)) {
+        let mut terminal = with_jump(size, true);
+        let mut seen = crate::shown::rows(&terminal);
+        let mut damage = Damage::default();
+        terminal.clear_damage();
+        for piece in pieces {
+            terminal.feed_all(&piece.0);
+            drain(&mut terminal);
+            terminal.take_damage(&mut damage);
+            if let Some(scroll) = damage.scroll() {
+                let region = &mut seen[usize::from(scroll.top)..=usize::from(scroll.bottom)];
+                match usize::try_from(scroll.up) {
+                    Ok(up) => region.rotate_left(up),
+                    Err(_) => region.rotate_right(scroll.up.unsigned_abs() as usize),
+                }
+            }
+            for (at, row) in crate::shown::rows(&terminal).into_iter().enumerate() {
+                if damage.contains(at as u16) {
+                    seen[at] = row;
+                } else {
+                    prop_assert!(seen[at] == row, "row {} changed unseen: {} -> {}", at, crate::shown::show(&seen[at]), crate::shown::show(&row));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_size_loses_no_text(
+        size in size(),
+        lines in prop::collection::vec(prop_oneof![3 => text(), 1 => (sgr(), text()).prop_map(|(a, b)| [a, b].concat())].prop_map(Bytes), 1..30),
+        sizes in prop::collection::vec((1u16..12, 2u16..40), 1..6),
+    ) {
+        let mut terminal = with_jump((size.0, size.1.max(2)), true);
+        for line in &lines {
+            terminal.feed_all(&line.0);
+            terminal.feed_all(b"\r\n");
+        }
+        let text = |terminal: &Terminal| {
+            let from = Point { row: -(terminal.history_rows() as isize), column: 0 };
+            let text = terminal.text_between(from, Point { row: terminal.size().rows() as isize - 1, column: u16::MAX });
+            text.trim_end_matches('\n').to_owned()
+        };
+        let before = text(&terminal);
+        for (rows, columns) in sizes {
+            terminal.resize(Size::new(rows, columns));
+            prop_assert_eq!(&text(&terminal), &before);
         }
     }
 }
