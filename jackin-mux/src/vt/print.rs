@@ -203,6 +203,7 @@ impl Screen {
     fn raw_of(&mut self, c: char) -> (super::style::RawPen, bool) {
         let pen = self.pen;
         if c == char::REPLACEMENT_CHARACTER {
+            self.canvas.work += 8;
             match self.canvas.raw_with_text(&pen, "\u{fffd}") {
                 Some(raw) => return (raw, true),
                 None => return (super::style::plain(&pen), true),
@@ -271,6 +272,8 @@ impl Screen {
     /// Draws a stand-in for a grapheme over the cell drawn last.
     fn redraw(&mut self, grapheme: Grapheme, width: u16) {
         let pen = self.pen;
+        // Looking the grapheme up and drawing it again costs many times a plain character.
+        self.canvas.work += 32;
         let Some(raw) = self.canvas.raw_with_text(&pen, grapheme.as_str()) else { return };
         let start = self.last.start;
         if self.modes.contains(Mode::Insert) && width > self.last.width {

@@ -48,6 +48,8 @@ pub(super) enum Terminator {
 /// Longest escape or control sequence; a longer one is ignored.
 const LONGEST_SEQUENCE: usize = 4096;
 
+const SHORT_TEXT: usize = 256;
+
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     state: State,
@@ -92,7 +94,9 @@ impl Scanner {
 
     #[inline]
     fn ground<'a>(&'a mut self, bytes: &'a [u8]) -> (Token<'a>, usize) {
-        let (len, ascii) = text_len(bytes);
+        // Text that starts beyond ASCII is taken in short pieces: it may be garbage, and then each bad byte looks at all that was taken.
+        let limit = if bytes[0] < 0x80 { bytes.len() } else { bytes.len().min(SHORT_TEXT) };
+        let (len, ascii) = text_len(&bytes[..limit]);
         if len > 0 {
             return self.text(bytes, len, ascii);
         }
@@ -123,7 +127,8 @@ impl Scanner {
         }
         match error.error_len() {
             Some(bad) => (Token::Invalid, bad),
-            // The run ends within a character: at a control it is broken, at the end of the input the rest may come.
+            // The run ends within a character: at a control it is broken, at the end of the input the rest may come. (A run that was
+            // taken short is longer than a character, so its start is valid.)
             None if len < bytes.len() => (Token::Invalid, len),
             None => {
                 self.partial[..len].copy_from_slice(run);
