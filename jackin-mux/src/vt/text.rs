@@ -95,7 +95,7 @@ impl Terminal {
         out
     }
 
-    /// The line that a row belongs to. A line of more than [`MOST_ROWS`] rows is told only that far in each direction.
+    /// The line that a row belongs to. A line that wraps over more than 1,000 rows is told only that far in each direction.
     pub fn logical_line(&self, row: isize) -> LogicalLine {
         let oldest = -(self.history_rows() as isize);
         let newest = self.size().rows() as isize - 1;
