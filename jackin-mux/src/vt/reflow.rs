@@ -179,7 +179,8 @@ impl Screen {
                 cell += width as u32;
             }
         }
-        let column = (column + (spot.cell - cell) as usize).min(columns);
+        // Behind the text, or within its last character if that is wide.
+        let column = (column + spot.cell as usize).saturating_sub(cell as usize).min(columns);
         (before + row, column as u16)
     }
 

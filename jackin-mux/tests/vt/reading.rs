@@ -158,3 +158,10 @@ fn the_alternate_screen_is_cut_and_the_main_screen_behind_it_reflows() {
     terminal.feed_all(b"\x1b[?1049l");
     assert_eq!(lines(&terminal), ["abcd", "efgh", ""]);
 }
+
+#[test]
+fn a_cursor_in_the_middle_of_a_wide_character_survives_a_new_size() {
+    let mut terminal = fed(6, 20, "中\x1b[1;2H".as_bytes());
+    terminal.resize(Size::new(6, 10));
+    assert_eq!((terminal.cursor().row, terminal.cursor().column), (0, 1));
+}
