@@ -38,5 +38,6 @@
 mod keys;
 mod mux;
 mod pane;
+pub mod vt;
 
 pub use mux::{Input, Mux, Output};
