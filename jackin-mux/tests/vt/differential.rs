@@ -59,8 +59,15 @@ fn edit() -> impl Strategy<Value = String> {
         (0u16..25, prop::sample::select(vec!['@', 'X', 'L', 'M']))
             .prop_map(|(n, end)| format!("\x1b[{n}{end}")),
         (0u16..8, prop::sample::select(vec!['S', 'T'])).prop_map(|(n, end)| format!("\x1b[{n}{end}")),
-        prop::sample::select(vec!["\x1b[J", "\x1b[4;9H\x1b[1J", "\x1b[2J", "\x1b[K", "\x1b[1K", "\x1b[2K"])
-            .prop_map(str::to_owned),
+        prop::sample::select(vec![
+            "\x1b[J",
+            "\x1b[?6l\x1b[4;9H\x1b[1J",
+            "\x1b[2J",
+            "\x1b[K",
+            "\x1b[1K",
+            "\x1b[2K"
+        ])
+        .prop_map(str::to_owned),
     ];
     // Deleting more than is left of the row blanks cells before the cursor elsewhere.
     let delete = (1..=ROWS, 1..=COLUMNS - 8, 0u16..9)
