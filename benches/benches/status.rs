@@ -102,7 +102,7 @@ fn screens(c: &mut Criterion) {
         });
     }
     group.bench_function("look for claude", |b| {
-        b.iter(|| black_box(rules.look("claude", black_box(&screen))))
+        b.iter(|| black_box(rules.look("claude", black_box(&screen))));
     });
     group.bench_function("clone the rows ten times", |b| {
         b.iter(|| {
