@@ -36,6 +36,8 @@
 #![forbid(unsafe_code)]
 
 mod keys;
+#[allow(dead_code)]
+mod layout;
 mod mux;
 mod pane;
 
