@@ -35,10 +35,13 @@
 //! screen and asks the program to redraw.
 #![forbid(unsafe_code)]
 
+#[allow(dead_code, unused_imports)]
+mod client;
 mod keys;
 #[allow(dead_code)]
 mod layout;
 mod mux;
 mod pane;
 
+pub use client::{Key, KeyCode, KeyError, Mods};
 pub use mux::{Input, Mux, Output};
