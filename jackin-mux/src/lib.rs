@@ -42,6 +42,7 @@ mod keys;
 mod layout;
 mod mux;
 mod pane;
+pub mod vt;
 
 pub use client::{Key, KeyCode, KeyError, Mods};
 pub use mux::{Input, Mux, Output};

@@ -1,0 +1,5 @@
+//! The pane's terminal, from outside.
+
+mod behaviour;
+mod shown;
+mod streams;

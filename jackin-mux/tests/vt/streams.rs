@@ -1,0 +1,241 @@
+//! Generated streams: no panic, the same cells for every cut, jump-scroll or not, at any size.
+
+use jackin_mux::vt::{Settings, Size, Terminal};
+use proptest::prelude::*;
+
+use crate::shown::assert_same;
+
+/// Text with everything that is hard about text.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => "[ -~]{1,30}".prop_map(String::into_bytes),
+        1 => "[ -~]{60,200}".prop_map(String::into_bytes),
+        2 => prop::collection::vec(
+            prop::sample::select(vec![
+                "中", "文", "é", "e\u{301}", "\u{301}", "\u{fe0f}", "1\u{fe0f}\u{20e3}", "❤\u{fe0f}", "👨\u{200d}👩\u{200d}👧\u{200d}👦",
+                "👍🏽", "🇩", "🇩🇪", "\u{200d}", "🏽", "x", " ", "\u{fffd}", "\u{ad}", "\u{85}", "ｶ", "\u{1161}", "ㅎ", "a\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{309}\u{30a}",
+            ]),
+            1..12,
+        )
+        .prop_map(|parts| parts.concat().into_bytes()),
+    ]
+}
+
+fn sgr() -> impl Strategy<Value = Vec<u8>> {
+    let code = prop::sample::select(vec![
+        "",
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "4:3",
+        "5",
+        "7",
+        "8",
+        "9",
+        "21",
+        "22",
+        "24",
+        "27",
+        "29",
+        "31",
+        "39",
+        "41",
+        "44",
+        "48;5;200",
+        "49",
+        "38;2;1;2;3",
+        "38:2::9:8:7",
+        "58;5;1",
+        "58:2::1:2:3",
+        "59",
+        "53",
+        "55",
+        "97",
+        "103",
+        "48;2;11;173;29",
+        "38;2;0;0;1",
+    ]);
+    prop::collection::vec(code, 1..4).prop_map(|codes| format!("\x1b[{}m", codes.join(";")).into_bytes())
+}
+
+fn sequence() -> impl Strategy<Value = Vec<u8>> {
+    let number = || prop_oneof![4 => 0u32..12, 1 => 0u32..300, 1 => Just(65535)];
+    prop_oneof![
+        (number(), number(), prop::sample::select(b"ABCDEFGHIJKLMPSTXZ@`abdefgrstu".to_vec()))
+            .prop_map(|(a, b, end)| format!("\x1b[{a};{b}{}", end as char).into_bytes()),
+        (number(), prop::sample::select(b"ABCDEFGHIJKLMPSTXZ@`abdefg".to_vec()))
+            .prop_map(|(a, end)| format!("\x1b[{a}{}", end as char).into_bytes()),
+        prop::sample::select(b"HJKLMPrsu".to_vec())
+            .prop_map(|end| format!("\x1b[{}", end as char).into_bytes()),
+        (
+            prop::sample::select(vec![1, 5, 6, 7, 25, 47, 1000, 1003, 1006, 1047, 1048, 1049, 2004, 2026]),
+            prop::bool::ANY
+        )
+            .prop_map(|(mode, on)| format!("\x1b[?{mode}{}", if on { 'h' } else { 'l' }).into_bytes()),
+        prop::sample::select(vec![
+            "4h", "4l", "20h", "20l", "!p", "6n", "5 q", "?u", ">1u", "<u", "3J", "2J", "?6$p", "22t", "23t"
+        ])
+        .prop_map(|s| format!("\x1b[{s}").into_bytes()),
+        prop::sample::select(vec![
+            "7", "8", "D", "E", "M", "H", "c", "=", ">", "#8", "(0", "(B", ")0", "N", "\\"
+        ])
+        .prop_map(|s| format!("\x1b{s}").into_bytes()),
+    ]
+}
+
+fn string() -> impl Strategy<Value = Vec<u8>> {
+    prop::sample::select(vec![
+        "\x1b]0;a title\x07",
+        "\x1b]8;id=x;http://a.example\x1b\\",
+        "\x1b]8;;http://b.example\x07",
+        "\x1b]8;;\x1b\\",
+        "\x1b]133;A\x07",
+        "\x1b]52;c;?\x07",
+        "\x1b]9;4;1;50\x07",
+        "\x1bPq#0~\x1b\\",
+        "\x1bP$qm\x1b\\",
+        "\x1b_Gf=1;AAAA\x1b\\",
+        "\x1b]11;?\x1b\\",
+        "\x1b]2;cut \x18",
+        "\x1b]2;broken\x1b[3m",
+        "\x1bXsos\x1b\\",
+    ])
+    .prop_map(|s| s.as_bytes().to_vec())
+}
+
+fn control() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => Just(b"\r\n".to_vec()),
+        1 => prop::sample::select(b"\r\n\t\x08\x07\x0b\x0c\x0e\x0f\0\x7f".to_vec()).prop_map(|b| vec![b]),
+    ]
+}
+
+/// A burst of lines, for the jump to take.
+fn burst() -> impl Strategy<Value = Vec<u8>> {
+    let line = prop_oneof![
+        4 => text(),
+        2 => (sgr(), text()).prop_map(|(a, b)| [a, b].concat()),
+        1 => (text(), sgr(), text(), Just(b"\x1b[0m".to_vec())).prop_map(|(a, b, c, d)| [a, b, c, d].concat()),
+        1 => Just(b"\ta\tb\t".to_vec()),
+        1 => Just(Vec::new()),
+    ];
+    prop::collection::vec(line, 1..60)
+        .prop_map(|lines| lines.into_iter().flat_map(|line| [line, b"\r\n".to_vec()].concat()).collect())
+}
+
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => text(),
+        2 => sgr(),
+        4 => sequence(),
+        1 => string(),
+        2 => control(),
+        1 => burst(),
+        1 => prop::collection::vec(any::<u8>(), 1..20),
+    ]
+}
+
+/// Bytes that print as a byte string literal when a test fails.
+#[derive(Clone)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+pub(crate) fn stream() -> impl Strategy<Value = Bytes> {
+    prop::collection::vec(piece(), 1..40).prop_map(|pieces| Bytes(pieces.concat()))
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Feed(Bytes),
+    Resize(u16, u16),
+}
+
+fn size() -> impl Strategy<Value = (u16, u16)> {
+    prop_oneof![6 => (1u16..12, 1u16..30), 1 => (1u16..60, 1u16..200), 1 => Just((1, 1))]
+}
+
+fn with_jump(size: (u16, u16), jump_scroll: bool) -> Terminal {
+    let settings = Settings { jump_scroll, history_lines: 100, ..Settings::default() };
+    Terminal::new(Size::new(size.0, size.1), settings)
+}
+
+fn drain(terminal: &mut Terminal) {
+    while terminal.poll_event().is_some() {}
+}
+
+/// Few enough for every run; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let cases = if asked.cases == 256 { 100 } else { asked.cases };
+    ProptestConfig { cases, failure_persistence: None, ..asked }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn cuts_do_not_matter(size in size(), bytes in stream(), cut in 1usize..40) {
+        let mut whole = with_jump(size, false);
+        whole.feed_all(&bytes.0);
+        let mut cut_up = with_jump(size, false);
+        for piece in bytes.0.chunks(cut) {
+            cut_up.feed_all(piece);
+            drain(&mut cut_up);
+        }
+        assert_same(&whole, &cut_up, "cut");
+    }
+
+    #[test]
+    fn budgets_do_not_matter(size in size(), bytes in stream(), budget in 1usize..500) {
+        let mut whole = with_jump(size, true);
+        whole.feed_all(&bytes.0);
+        let mut slow = with_jump(size, true);
+        let mut at = 0;
+        while at < bytes.0.len() {
+            at += slow.feed(&bytes.0[at..], budget);
+            drain(&mut slow);
+        }
+        assert_same(&whole, &slow, "budget");
+    }
+
+    #[test]
+    fn jumping_changes_nothing(size in size(), bursts in prop::collection::vec(prop_oneof![4 => burst().prop_map(Bytes), 1 => stream()], 1..8)) {
+        let mut jumping = with_jump(size, true);
+        let mut drawing = with_jump(size, false);
+        for burst in &bursts {
+            jumping.feed_all(&burst.0);
+            drawing.feed_all(&burst.0);
+        }
+        assert_same(&jumping, &drawing, "jump");
+        prop_assert_eq!(jumping.scrolled_rows(), drawing.scrolled_rows());
+    }
+
+    #[test]
+    fn anything_goes(
+        first in size(),
+        steps in prop::collection::vec(
+            prop_oneof![4 => stream().prop_map(Step::Feed), 2 => size().prop_map(|(r, c)| Step::Resize(r, c))],
+            1..8,
+        ),
+    ) {
+        let mut terminal = with_jump(first, true);
+        for step in steps {
+            match step {
+                Step::Feed(bytes) => terminal.feed_all(&bytes.0),
+                Step::Resize(rows, columns) => terminal.resize(Size::new(rows, columns)),
+            }
+            drain(&mut terminal);
+            crate::shown::rows(&terminal);
+            crate::shown::history(&terminal);
+            let cursor = terminal.cursor();
+            prop_assert!(cursor.row < terminal.size().rows() && cursor.column < terminal.size().columns());
+        }
+    }
+}
