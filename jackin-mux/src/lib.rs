@@ -42,6 +42,8 @@ mod keys;
 mod layout;
 mod mux;
 mod pane;
+#[allow(dead_code, unused_imports)]
+mod render;
 pub mod vt;
 
 pub use client::{Key, KeyCode, KeyError, Mods};

@@ -79,7 +79,11 @@ fn plain<'a>(last: u8, body: &[u8], raw: &'a [u8]) -> ClientEvent<'a> {
         b'R' if params.get(0, 1) == 1 && params.get(1, 1) <= 256 => KeyCode::F(3),
         b'R' => return ClientEvent::Reply(Reply::Cursor(raw)),
         b'Z' => {
-            return key(Key { code: KeyCode::Tab, mods: Mods { shift: true, ..params.mods() } }, &params, raw);
+            return key(
+                Key { code: KeyCode::Tab, mods: Mods { shift: true, ..params.mods() } },
+                &params,
+                raw,
+            );
         }
         b'I' if body.is_empty() => return ClientEvent::Focus(true),
         b'O' if body.is_empty() => return ClientEvent::Focus(false),

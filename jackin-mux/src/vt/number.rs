@@ -5,7 +5,7 @@ const LIMIT: u32 = 99_999_999;
 
 /// Appends `n` in decimal.
 #[inline]
-pub(super) fn push_number(out: &mut Vec<u8>, n: u32) {
+pub(crate) fn push_number(out: &mut Vec<u8>, n: u32) {
     if n < 10 {
         out.push(b'0' + n as u8);
         return;
