@@ -37,6 +37,7 @@
 
 #[allow(dead_code, unused_imports)]
 mod client;
+mod command;
 mod keys;
 #[allow(dead_code)]
 mod layout;
@@ -47,4 +48,5 @@ mod render;
 pub mod vt;
 
 pub use client::{Key, KeyCode, KeyError, Mods};
+pub use command::{BindError, Command, Keymap};
 pub use mux::{Input, Mux, Output};
