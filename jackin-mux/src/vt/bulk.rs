@@ -4,12 +4,10 @@
 //! whole main screen. The last screenful of such lines is always really drawn. A line that does not qualify ends the jump before it;
 //! everything is then as if each line had been drawn.
 
-use std::collections::VecDeque;
-
 use memchr::memchr;
 
 use super::canvas::Place;
-use super::glyph::{Class, Grapheme, class, columns};
+use super::glyph::{Class, Grapheme, class};
 use super::line::LineWriter;
 use super::link::LinkId;
 use super::modes::Mode;
@@ -19,20 +17,25 @@ use super::screen::Screen;
 use super::sgr;
 use super::tabs::Tabs;
 
-/// The buffers of the jump.
+/// The buffers of the jump. They are empty between calls: a pane at rest keeps none of them.
 #[derive(Debug, Default)]
 pub(super) struct Jump {
     writer: LineWriter,
-    line: Vec<u8>,
-    /// The lines that were taken last: they will be drawn.
-    recent: VecDeque<Recent>,
+    /// Lines as history keeps them, one after the other.
+    encoded: Vec<u8>,
+    lines: Vec<Line>,
 }
 
+/// A line that was read but is neither in history nor drawn yet.
 #[derive(Debug, Clone, Copy)]
-struct Recent {
+struct Line {
+    /// Where it starts in the input, and the pen there.
     start: usize,
     pen: Pen,
-    rows: u64,
+    /// Where it ends in `encoded`.
+    end: usize,
+    cells: u32,
+    wide: bool,
 }
 
 /// What a jump did.
@@ -47,9 +50,10 @@ pub(super) struct Jumped {
 struct Measured {
     cells: u32,
     wide: bool,
-    /// The line's own bytes are what history keeps; otherwise they are in `Jump::line`.
-    as_is: bool,
 }
+
+/// Lines gathered, beyond those that will be drawn, before they go to history.
+const BATCH: usize = 512;
 
 impl Jump {
     /// Jumped bytes cost this much less than drawn ones.
@@ -58,70 +62,72 @@ impl Jump {
     /// Takes as many lines as possible from `bytes`. [`Screen::can_jump`] must hold.
     pub(super) fn run(&mut self, screen: &mut Screen, bytes: &[u8]) -> Jumped {
         let rows = usize::from(screen.canvas.rows());
-        if let Err(retry) = self.look_ahead(screen, bytes, rows) {
-            return Jumped { taken: 0, retry };
-        }
-        // The lines on the screen leave first; its last row is blank.
-        screen.canvas.scroll_up(rows as u16 - 1, &Pen::default());
-        screen.canvas.flush();
-        screen.canvas.past_mut().history.close();
-        screen.canvas.cursor = Place::default();
-        self.recent.clear();
         let columns = u32::from(screen.canvas.columns());
         let link = screen.canvas.past().styles.links.key(screen.pen.link).map(str::to_owned);
         let mut pen = screen.pen;
         let mut at = 0;
-        let mut pushed = 0;
+        let mut begun = false;
+        let mut retry = bytes.len();
         while let Some(len) = memchr(b'\n', &bytes[at..]) {
             let before = pen;
-            let line = &bytes[at..at + len];
-            let Some(measured) = self.encode(line, &mut pen, link.as_deref(), &screen.tabs, columns) else {
-                pen = before;
+            let from = self.encoded.len();
+            let Some(measured) =
+                self.encode(&bytes[at..at + len], &mut pen, link.as_deref(), &screen.tabs, columns)
+            else {
+                self.encoded.truncate(from);
+                retry = at + len + 1;
                 break;
             };
-            let past = screen.canvas.past_mut();
-            let stored = if measured.as_is { &line[..len - 1] } else { &self.line };
-            past.history.push(stored, measured.cells, measured.wide, false);
-            past.history.trim_to_spare(rows);
-            if self.recent.len() == rows {
-                pushed += self.recent.pop_front().map_or(0, |line| line.rows);
-            }
-            self.recent.push_back(Recent {
-                start: at,
-                pen: before,
-                rows: past.history.last_rows(columns as u16),
-            });
+            let Measured { cells, wide } = measured;
+            self.lines.push(Line { start: at, pen: before, end: self.encoded.len(), cells, wide });
             at += len + 1;
+            if self.lines.len() == rows + BATCH {
+                self.store(screen, BATCH, &mut begun);
+            }
         }
-        let (start, first_pen) = self.recent.front().map_or((0, pen), |line| (line.start, line.pen));
+        // With few lines beyond a screenful, emptying the screen first would cost more than drawing them.
+        let enough = begun || self.lines.len() >= 2 * rows;
+        let taken = if enough {
+            self.store(screen, self.lines.len().saturating_sub(rows), &mut begun);
+            let first = self.lines.first().map_or(at, |line| line.start);
+            screen.pen = self.lines.first().map_or(pen, |line| line.pen);
+            screen.end_grapheme();
+            first
+        } else {
+            0
+        };
+        self.lines = Vec::new();
+        self.encoded = Vec::new();
+        Jumped { taken, retry: retry - taken }
+    }
+
+    /// Moves the first `count` lines to history; the first time, what is on the screen goes before them.
+    fn store(&mut self, screen: &mut Screen, count: usize, begun: &mut bool) {
+        if !std::mem::replace(begun, true) {
+            // Its last row is blank.
+            let rows = screen.canvas.rows();
+            screen.canvas.scroll_up(rows - 1, &Pen::default());
+            screen.canvas.flush();
+            screen.canvas.past_mut().history.close();
+            screen.canvas.cursor = Place::default();
+        }
+        let columns = screen.canvas.columns();
         let past = screen.canvas.past_mut();
-        for _ in 0..self.recent.len() {
-            past.history.pop(&mut self.line);
+        let mut start = 0;
+        for line in &self.lines[..count] {
+            past.history.push(&self.encoded[start..line.end], line.cells, line.wide, false);
+            past.pushed += past.history.last_rows(columns);
+            start = line.end;
         }
         past.history.trim();
-        past.pushed += pushed;
-        screen.pen = first_pen;
-        screen.end_grapheme();
-        Jumped { taken: start, retry: at - start }
-    }
-
-    /// Whether enough good lines follow to be worth it; if not, how far looking again is pointless.
-    fn look_ahead(&mut self, screen: &Screen, bytes: &[u8], rows: usize) -> Result<(), usize> {
-        let columns = u32::from(screen.canvas.columns());
-        let mut pen = screen.pen;
-        let mut at = 0;
-        for _ in 0..2 * rows {
-            let Some(len) = memchr(b'\n', &bytes[at..]) else { return Err(bytes.len()) };
-            if self.encode(&bytes[at..at + len], &mut pen, None, &screen.tabs, columns).is_none() {
-                return Err(at + len + 1);
-            }
-            at += len + 1;
+        self.lines.drain(..count);
+        self.encoded.drain(..start);
+        for line in &mut self.lines {
+            line.end -= start;
         }
-        Ok(())
     }
 
-    /// Reads a line, without its LF, into `self.line`, unless it can be stored as it is. `None` if it is not a line that can be jumped
-    /// over.
+    /// Appends a line, given without its LF, to `self.encoded`. `None` if it is not a line that can be jumped over.
     #[inline]
     fn encode(
         &mut self,
@@ -134,7 +140,8 @@ impl Jump {
         let text = line.strip_suffix(b"\r")?;
         let (len, ascii) = text_len(text);
         if len == text.len() && ascii && *pen == Pen::default() {
-            return Some(Measured { cells: len as u32, wide: false, as_is: true });
+            self.encoded.extend_from_slice(text);
+            return Some(Measured { cells: len as u32, wide: false });
         }
         self.encode_styled(text, pen, link, tabs, columns)
     }
@@ -147,10 +154,9 @@ impl Jump {
         tabs: &Tabs,
         columns: u32,
     ) -> Option<Measured> {
-        self.line.clear();
         self.writer.start();
         let mut rest = text;
-        let mut measured = Measured { cells: 0, wide: false, as_is: false };
+        let mut measured = Measured { cells: 0, wide: false };
         let mut complex = false;
         let mut colored = false;
         // Columns passed over by tabs: blanks, but only if something follows.
@@ -159,14 +165,14 @@ impl Jump {
             let (len, ascii) = text_len(rest);
             if len > 0 {
                 if skipped > 0 {
-                    self.writer.set(&mut self.line, &Pen::default(), None);
-                    self.line.resize(self.line.len() + skipped as usize, b' ');
+                    self.writer.set(&mut self.encoded, &Pen::default(), None);
+                    self.encoded.resize(self.encoded.len() + skipped as usize, b' ');
                     measured.cells += std::mem::take(&mut skipped);
                 }
                 colored |= pen.background != Color::Default;
                 let look = Pen { link: LinkId::NONE, ..pen.seen() };
-                self.writer.set(&mut self.line, &look, link);
-                self.line.extend_from_slice(&rest[..len]);
+                self.writer.set(&mut self.encoded, &look, link);
+                self.encoded.extend_from_slice(&rest[..len]);
                 if ascii {
                     measured.cells += len as u32;
                 } else {
@@ -228,29 +234,77 @@ impl Screen {
 /// Adds the columns of text that is not all ASCII. True if it has graphemes of several characters; `None` if drawing them would not
 /// simply be their text.
 fn measure(text: &str, measured: &mut Measured) -> Option<bool> {
-    let mut last = Grapheme::EMPTY;
     let mut complex = false;
-    for c in text.chars() {
-        let class = class(c);
-        match class {
-            Class::Narrow | Class::Wide if !last.wants_more() => {
-                measured.cells += u32::from(columns(class));
-                measured.wide |= class == Class::Wide;
-                last = Grapheme::of(c);
+    let mut cells = 0;
+    let mut wide = false;
+    let mut chars = text.char_indices();
+    let mut start = 0;
+    while let Some((at, c)) = chars.next() {
+        match class(c) {
+            Class::Narrow => {
+                cells += 1;
+                start = at;
             }
-            Class::Mark if !last.is_empty() && last.as_str().len() < 16 => {
-                last.push(c);
-                measured.wide = true;
-                complex = true;
+            Class::Wide => {
+                cells += 2;
+                wide = true;
+                start = at;
             }
             _ => {
-                let before = u32::from(last.columns());
-                last = last.joined(c)?;
-                measured.cells += u32::from(last.columns()).max(before) - before;
-                measured.wide = true;
+                // The grapheme that began before this character, with all that follows and joins it.
+                let joined = joined(&text[start..], at - start)?;
+                cells += joined.wider;
                 complex = true;
+                for _ in 0..joined.chars - 1 {
+                    chars.next();
+                }
             }
         }
     }
+    measured.cells += cells;
+    measured.wide |= wide || complex;
     Some(complex)
+}
+
+/// The columns of text in which each character stands for itself.
+pub(super) fn simple_columns(text: &str) -> Option<u32> {
+    text.chars().try_fold(0, |columns, c| match class(c) {
+        Class::Narrow => Some(columns + 1),
+        Class::Wide => Some(columns + 2),
+        _ => None,
+    })
+}
+
+struct Joined {
+    /// Characters that joined.
+    chars: usize,
+    /// Columns that the grapheme became wider.
+    wider: u32,
+}
+
+/// What joins the first character (of `base` bytes) of `text`. `None` if something would not be drawn as it is, or the whole is longer
+/// than the screen keeps.
+fn joined(text: &str, base: usize) -> Option<Joined> {
+    let mut rest = text.chars();
+    let first = rest.next().filter(|c| c.len_utf8() == base)?;
+    let mut grapheme = Grapheme::of(first);
+    let mut wider = 0;
+    let mut chars = 0;
+    for c in rest {
+        match class(c) {
+            Class::Mark => {
+                if !grapheme.push(c) {
+                    return None;
+                }
+            }
+            Class::Narrow | Class::Wide if !grapheme.wants_more() => break,
+            _ => {
+                let before = grapheme.columns();
+                grapheme = grapheme.joined(c)?;
+                wider += u32::from(grapheme.columns().max(before) - before);
+            }
+        }
+        chars += 1;
+    }
+    Some(Joined { chars, wider })
 }

@@ -42,6 +42,8 @@ pub(super) struct Canvas {
     alternate: bool,
     /// For each row, a column from which on all cells are blank with the default look.
     used: Vec<u16>,
+    /// For each row, what it was last drawn by, if nothing touched it since; 0 if unknown.
+    signatures: Vec<u64>,
     hidden: Hidden,
     /// Cost of what was done, in units of about one drawn character.
     pub(super) work: usize,
@@ -72,6 +74,7 @@ impl Canvas {
             damage: Damage::all(size.rows()),
             alternate: false,
             used: vec![0; usize::from(size.rows())],
+            signatures: vec![0; usize::from(size.rows())],
             hidden: Hidden::new(size),
             work: 0,
             held_links: [LinkId::NONE; 5],
@@ -154,7 +157,7 @@ impl Canvas {
         self.out.extend_from_slice(text);
         self.cursor.column += width;
         self.at = self.cursor;
-        self.damage.mark(self.cursor.row);
+        self.touch(self.cursor.row);
         let used = &mut self.used[usize::from(self.cursor.row)];
         *used = (*used).max(self.cursor.column);
         if self.out.len() > BATCH {
@@ -166,7 +169,7 @@ impl Canvas {
     pub(super) fn mark(&mut self, text: &[u8]) {
         self.sync(self.raw);
         self.out.extend_from_slice(text);
-        self.damage.mark(self.cursor.row);
+        self.touch(self.cursor.row);
         // vt100 turns a blank cell that gets a mark into a space.
         let used = &mut self.used[usize::from(self.cursor.row)];
         *used = (*used).max(self.cursor.column);
@@ -255,7 +258,7 @@ impl Canvas {
         }
         self.sync(self.raw);
         self.csi(&[u32::from(count)], b'@');
-        self.damage.mark(row);
+        self.touch(row);
         let columns = self.columns();
         let used = &mut self.used[usize::from(row)];
         if *used > column {
@@ -277,7 +280,7 @@ impl Canvas {
         }
         self.sync(self.raw);
         self.csi(&[u32::from(count)], b'P');
-        self.damage.mark(row);
+        self.touch(row);
         let used = &mut self.used[usize::from(row)];
         if *used > column {
             *used = (*used - count.min(*used - column)).max(column);
@@ -310,7 +313,7 @@ impl Canvas {
         } else {
             self.csi(&[u32::from(end - from)], b'X');
         }
-        self.damage.mark(row);
+        self.touch(row);
         self.work += usize::from(end - from) / 4;
         let used = &mut self.used[usize::from(row)];
         if !plain {
@@ -362,6 +365,7 @@ impl Canvas {
         self.show(alternate);
         self.set_margins(margins.0, margins.1);
         self.damage.mark_range(0, self.rows());
+        self.signatures.fill(0);
         self.work += usize::from(self.rows());
     }
 
@@ -388,6 +392,7 @@ impl Canvas {
         self.damage = Damage::all(size.rows());
         self.alternate = false;
         self.used = vec![0; usize::from(size.rows())];
+        self.signatures = vec![0; usize::from(size.rows())];
         self.hidden = Hidden::new(size);
         self.work += usize::from(size.rows()) * usize::from(size.columns()) / 4;
     }
@@ -449,6 +454,25 @@ impl Canvas {
             }
         }
         into.pad(usize::from(self.columns()));
+    }
+
+    /// What a row was last drawn by; see [`Self::sign`].
+    pub(super) fn signature(&self, row: u16) -> u64 {
+        self.signatures.get(usize::from(row)).copied().unwrap_or(0)
+    }
+
+    /// Notes what a row was drawn by, until something touches it.
+    pub(super) fn sign(&mut self, row: u16, signature: u64) {
+        if let Some(place) = self.signatures.get_mut(usize::from(row)) {
+            *place = signature;
+        }
+    }
+
+    /// Notes that a row changed.
+    #[inline]
+    fn touch(&mut self, row: u16) {
+        self.damage.mark(row);
+        self.signatures[usize::from(row)] = 0;
     }
 
     /// Brings vt100's cursor and pen to ours.
@@ -530,6 +554,7 @@ impl Canvas {
     /// Notes that rows moved: damage and what is known about blanks.
     fn moved(&mut self, top: u16, bottom: u16, up: i32) {
         self.damage.scrolled(top, bottom, up);
+        self.signatures[usize::from(top)..=usize::from(bottom)].fill(0);
         let region = &mut self.used[usize::from(top)..=usize::from(bottom)];
         let by = (up.unsigned_abs() as usize).min(region.len());
         if up > 0 {
@@ -566,6 +591,8 @@ impl Canvas {
         }
         let held = self.held_links;
         self.past_mut().styles.retain(&numbers, held);
+        // A link's number may come to stand for another link.
+        self.signatures.fill(0);
         // The pen that vt100 has may have lost its number.
         self.out.extend_from_slice(b"\x1b[m");
         self.raw = RawPen::default();

@@ -76,6 +76,11 @@ impl Grapheme {
         std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
     }
 
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.len == 0
     }

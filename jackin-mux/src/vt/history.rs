@@ -296,15 +296,6 @@ impl History {
         self.blocks.back().map_or(0, |block| block.line_rows(block.entries.len() - 1, columns) as u64)
     }
 
-    /// Evicts so that `spare` lines more than allowed are kept: the caller will take as many back.
-    #[inline]
-    pub(super) fn trim_to_spare(&mut self, spare: usize) {
-        while self.lines > self.most_lines + spare || (self.bytes > self.most_bytes && self.lines > 1 + spare)
-        {
-            self.evict();
-        }
-    }
-
     /// Heap bytes held.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
@@ -334,10 +325,13 @@ impl Block {
 
     fn line_rows(&self, at: usize, columns: u16) -> usize {
         let cells = self.entries[at].cells;
+        if cells & !WIDE <= u32::from(columns) {
+            return 1;
+        }
         if cells & WIDE != 0 {
             return measure_rows(self.line(at), usize::from(columns));
         }
-        (cells as usize).div_ceil(usize::from(columns)).max(1)
+        (cells as usize).div_ceil(usize::from(columns))
     }
 
     fn rows(&self, columns: u16) -> usize {

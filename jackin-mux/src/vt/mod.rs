@@ -18,6 +18,7 @@ mod link;
 mod modes;
 pub(crate) mod number;
 mod osc;
+mod overdraw;
 mod past;
 mod pen;
 mod print;

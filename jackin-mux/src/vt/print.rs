@@ -60,7 +60,7 @@ impl Screen {
     /// Forgets the last grapheme: what follows cannot join it.
     #[inline]
     pub(super) fn end_grapheme(&mut self) {
-        self.last = Last::NONE;
+        self.last.grapheme.clear();
     }
 
     fn print_ascii(&mut self, text: &[u8]) {

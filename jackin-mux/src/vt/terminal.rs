@@ -4,6 +4,7 @@ use super::bulk::Jump;
 use super::damage::Damage;
 use super::event::Event;
 use super::modes::{Mode, Modes};
+use super::overdraw::{self, Overdraw};
 use super::pen::Pen;
 use super::row::Row;
 use super::scan::{Scanner, Token};
@@ -30,7 +31,8 @@ use super::settings::{Settings, Size};
 pub struct Terminal {
     scan: Scanner,
     pub(super) screen: Screen,
-    pub(super) jump: Jump,
+    jump: Jump,
+    overdraw: Overdraw,
     /// Rows that the viewport is scrolled back.
     view: usize,
     pub(super) reflows: u64,
@@ -61,6 +63,7 @@ impl Terminal {
             scan: Scanner::default(),
             screen: Screen::new(size, settings),
             jump: Jump::default(),
+            overdraw: Overdraw::default(),
             view: 0,
             reflows: 0,
         }
@@ -77,7 +80,7 @@ impl Terminal {
         let mut at = 0;
         let mut retry = 0;
         while at < bytes.len() && self.screen.canvas.work < budget && !self.screen.events.is_full() {
-            if at >= retry && self.scan.is_ground() && self.screen.can_jump() {
+            if at >= retry && self.overdraw.is_empty() && self.scan.is_ground() && self.screen.can_jump() {
                 let left = budget - self.screen.canvas.work;
                 let end = bytes.len().min(at.saturating_add(left.saturating_mul(Jump::CHEAPNESS)));
                 let done = self.jump.run(&mut self.screen, &bytes[at..end]);
@@ -93,11 +96,18 @@ impl Terminal {
             let (token, used) = self.scan.next(piece);
             self.screen.canvas.work += used;
             at += used;
+            if !self.overdraw.is_empty() && !overdraw::is_harmless(&token) {
+                self.overdraw.draw(&mut self.screen, bytes);
+            }
             match token {
                 Token::Text(text) => self.screen.print(text),
                 Token::Csi(body) => {
                     self.screen.end_grapheme();
+                    let places = matches!(body.last(), Some(b'H' | b'f'));
                     self.screen.csi(body);
+                    if places {
+                        at += self.overdraw.take(&mut self.screen, bytes, at);
+                    }
                 }
                 Token::Control(byte) => {
                     self.screen.end_grapheme();
@@ -117,6 +127,7 @@ impl Terminal {
                 Token::Nothing => {}
             }
         }
+        self.overdraw.draw(&mut self.screen, bytes);
         self.screen.canvas.flush();
         if self.view > 0 {
             let moved = self.screen.canvas.past().pushed - pushed;

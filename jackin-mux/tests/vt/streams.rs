@@ -125,6 +125,34 @@ fn burst() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|lines| lines.into_iter().flat_map(|line| [line, b"\r\n".to_vec()].concat()).collect())
 }
 
+/// A program that redraws rows, some of them as they were.
+fn frames() -> impl Strategy<Value = Vec<u8>> {
+    let row = (
+        1u16..8,
+        prop_oneof![3 => text(), 2 => sgr(), 1 => Just(Vec::new())],
+        prop_oneof![1 => sgr(), 1 => Just(Vec::new())],
+    );
+    let end = prop::sample::select(vec![
+        "\x1b[K",
+        "\x1b[K",
+        "\x1b[0K",
+        "",
+        "\x1b[5;3H",
+        "\r\n",
+        "\x1b[?25l",
+        "\x1b[2;1H\x1b[L",
+        "\x1b[?1049h",
+    ]);
+    let rows = prop::collection::vec((row, end), 1..8).prop_map(|rows| {
+        rows.into_iter()
+            .flat_map(|((row, text, sgr), end)| {
+                [format!("\x1b[{row};1H").into_bytes(), sgr, text, end.as_bytes().to_vec()].concat()
+            })
+            .collect::<Vec<u8>>()
+    });
+    (rows, 1usize..3).prop_map(|(rows, times)| rows.repeat(times))
+}
+
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => text(),
@@ -133,6 +161,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         1 => string(),
         2 => control(),
         1 => burst(),
+        2 => frames(),
         1 => prop::collection::vec(any::<u8>(), 1..20),
     ]
 }
@@ -206,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn jumping_changes_nothing(size in size(), bursts in prop::collection::vec(prop_oneof![4 => burst().prop_map(Bytes), 1 => stream()], 1..8)) {
+    fn jumping_changes_nothing(size in size(), bursts in prop::collection::vec(prop_oneof![4 => burst().prop_map(Bytes), 2 => frames().prop_map(Bytes), 1 => stream()], 1..8)) {
         let mut jumping = with_jump(size, true);
         let mut drawing = with_jump(size, false);
         for burst in &bursts {
