@@ -42,7 +42,7 @@ fn status_and_screen_of_a_session() {
     let session = &status["sessions"][0];
     assert_eq!((&session["id"], &session["pane"], &session["tab"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!(session["status"], json!({ "kind": "initializing" }));
-    assert_eq!(session["size"], json!({ "rows": 24, "cols": 80 }));
+    assert_eq!(session["size"], json!({ "rows": 23, "cols": 80 }));
     eventually("the program printed", || {
         place.ctl_json(&["read"])["text"].as_str().unwrap().contains("here I am")
     });

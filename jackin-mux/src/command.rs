@@ -71,6 +71,8 @@ pub enum Command {
     Record,
     /// What the agent has used.
     Usage,
+    /// What is known of the workspace, the pull request and the container.
+    Details,
     /// Everything that can be done, by name.
     Palette,
     /// The keys.
@@ -122,6 +124,7 @@ const TABLE: &[(Command, &str, &str, &[&str])] = &[
     (Command::Redraw, "redraw", "Redraw", &["r"]),
     (Command::Record, "record", "Record pane", &["R"]),
     (Command::Usage, "usage", "Usage", &["u"]),
+    (Command::Details, "details", "Workspace and container", &["i"]),
     (Command::Palette, "palette", "Command palette", &["space", ":"]),
     (Command::Help, "help", "Keys", &["?"]),
     (Command::Detach, "detach", "Detach", &["d"]),

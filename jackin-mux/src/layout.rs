@@ -8,7 +8,6 @@ mod place;
 mod rect;
 mod tree;
 
-#[allow(unused_imports)]
 pub(crate) use place::{Border, Orientation, Placement};
 pub(crate) use rect::Rect;
 pub(crate) use tree::{Direction, Layout, Side};

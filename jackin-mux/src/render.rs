@@ -10,8 +10,7 @@ mod links;
 mod outer;
 mod screen;
 
-pub(crate) use cell::Cell;
-pub(crate) use colours::{Capabilities, ColourDepth};
+pub(crate) use colours::{Capabilities, rgb_of as palette_colour};
 pub(crate) use grid::Grid;
 pub(crate) use links::LinkTable;
 pub(crate) use outer::OuterModes;

@@ -187,13 +187,10 @@ impl FromStr for Key {
         let error = || KeyError(text.chars().take(40).collect());
         let mut mods = Mods::default();
         let mut rest = text;
-        loop {
-            // A lone `+` is a key.
-            let Some((before, after)) =
-                rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
-            else {
-                break;
-            };
+        // A lone `+` is a key.
+        while let Some((before, after)) =
+            rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
+        {
             match before.to_ascii_lowercase().as_str() {
                 "ctrl" => mods.ctrl = true,
                 "alt" => mods.alt = true,
@@ -208,13 +205,14 @@ impl FromStr for Key {
             (Some(c), None) if !c.is_control() => {
                 KeyCode::Char(if mods.ctrl { c.to_ascii_lowercase() } else { c })
             }
-            _ => match NAMED.into_iter().find(|(name, _)| *name == lower) {
-                Some((_, code)) => code,
-                None => {
+            _ => {
+                if let Some((_, code)) = NAMED.into_iter().find(|(name, _)| *name == lower) {
+                    code
+                } else {
                     let number = lower.strip_prefix('f').and_then(|number| number.parse().ok());
                     KeyCode::F(number.filter(|number| (1..=35).contains(number)).ok_or_else(error)?)
                 }
-            },
+            }
         };
         Ok(Self { code, mods })
     }

@@ -50,6 +50,16 @@ impl Cell {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn width(&self) -> u8 {
+        self.width
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pen(&self) -> Pen {
+        self.pen
+    }
+
     /// Whether it shows nothing at all, in the terminal's own colours.
     pub(super) fn is_empty(&self) -> bool {
         self.width == 1 && matches!(self.text, Text::Short { len: 0, .. }) && self.pen == Pen::default()

@@ -52,7 +52,7 @@ impl Capabilities {
     }
 
     /// The pen as this terminal can show it.
-    pub(super) fn reduce(&self, pen: Pen) -> Pen {
+    pub(crate) fn reduce(self, pen: Pen) -> Pen {
         let mut pen = pen;
         if self.colours < ColourDepth::True {
             pen.foreground = self.reduce_colour(pen.foreground);
@@ -69,7 +69,7 @@ impl Capabilities {
         pen
     }
 
-    fn reduce_colour(&self, colour: Color) -> Color {
+    fn reduce_colour(self, colour: Color) -> Color {
         match (self.colours, colour) {
             (ColourDepth::Monochrome, _) => Color::Default,
             (ColourDepth::Indexed, Color::Rgb(r, g, b)) => Color::Indexed(nearest_of_256(r, g, b)),
@@ -106,7 +106,8 @@ const NAMED: [(u8, u8, u8); 16] = [
     (255, 255, 255),
 ];
 
-fn rgb_of(index: u8) -> (u8, u8, u8) {
+/// What a palette entry usually looks like.
+pub(crate) fn rgb_of(index: u8) -> (u8, u8, u8) {
     match index {
         ..16 => NAMED[usize::from(index)],
         16..232 => {

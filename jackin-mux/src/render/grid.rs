@@ -24,10 +24,6 @@ impl Grid {
         self.size
     }
 
-    pub(crate) fn area(&self) -> Rect {
-        Rect::of(self.size)
-    }
-
     pub(crate) fn row(&self, row: u16) -> &[Cell] {
         let cols = usize::from(self.size.cols);
         let from = usize::from(row) * cols;
@@ -41,7 +37,7 @@ impl Grid {
     }
 
     /// Moves the rows `top..=bottom` up (down if negative); rows that come in are blank.
-    pub(super) fn scroll(&mut self, top: u16, bottom: u16, up: i32) {
+    pub(crate) fn scroll(&mut self, top: u16, bottom: u16, up: i32) {
         let cols = usize::from(self.size.cols);
         let by = up.unsigned_abs() as usize * cols;
         let Some(region) = self.cells.get_mut(usize::from(top) * cols..(usize::from(bottom) + 1) * cols)
@@ -125,6 +121,13 @@ impl Grid {
         }
         let drawn = rect.col + (row.cells().len() as u16).min(right.saturating_sub(rect.col));
         self.fill(Rect { row: at, col: drawn, rows: 1, cols: right.saturating_sub(drawn) }, Pen::default());
+    }
+
+    /// Copies a row of another grid to a place in this one.
+    pub(crate) fn stamp(&mut self, row: u16, col: u16, from: &[Cell]) {
+        for (offset, cell) in from.iter().enumerate().filter(|(_, cell)| cell.width > 0) {
+            self.put(row, col + offset as u16, cell.clone());
+        }
     }
 
     /// Changes how the cells of a rectangle look.

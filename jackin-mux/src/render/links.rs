@@ -26,7 +26,7 @@ impl LinkTable {
         LinkId(number)
     }
 
-    pub(super) fn key(&self, id: LinkId) -> Option<&str> {
+    pub(crate) fn key(&self, id: LinkId) -> Option<&str> {
         self.keys.get(usize::from(id.0).checked_sub(1)?).map(AsRef::as_ref)
     }
 

@@ -55,11 +55,17 @@ impl Screen {
         self.known = false;
     }
 
-    pub(crate) fn is_known(&self) -> bool {
-        self.known
+    /// The terminal was sent something of a program's: where its cursor is now, nobody knows.
+    pub(crate) fn lose_cursor(&mut self) {
+        self.at = None;
     }
 
-    pub(crate) fn size(&self) -> Size {
+    /// What the terminal turned out to be able to do.
+    pub(crate) fn set_synchronized(&mut self, synchronized: bool) {
+        self.capabilities.synchronized = synchronized;
+    }
+
+    fn size(&self) -> Size {
         self.shown.size()
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, n: u32) {
 
 /// Reads leading digits: the number, saturated, and how many bytes it took.
 #[inline]
-pub(super) fn read_number(bytes: &[u8]) -> (u32, usize) {
+pub(crate) fn read_number(bytes: &[u8]) -> (u32, usize) {
     let mut value = 0u32;
     let mut used = 0;
     for &b in bytes {

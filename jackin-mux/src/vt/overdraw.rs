@@ -132,7 +132,7 @@ fn read_row(bytes: &[u8], mut pen: Pen, columns: u16) -> Option<Drawing> {
         let len = clean_csi(rest)?;
         match &rest[2..len] {
             [params @ .., b'm'] if params.iter().all(|b| matches!(b, 0x30..=0x3b)) => {
-                sgr::apply(&mut pen, params)
+                sgr::apply(&mut pen, params);
             }
             b"K" | b"0K" => return Some(Drawing { len: at + len, columns: width as u16, pen, last_char }),
             _ => return None,
