@@ -151,7 +151,7 @@ fn attaching_without_a_terminal_or_a_capsule_says_what_to_do() {
     let mut daemon = place.daemon(ECHO);
     assert!(attach().contains("attaching needs a terminal"));
     place.ctl(&["shutdown"]);
-    assert!(daemon.wait().unwrap().success());
+    assert!(daemon.wait().success());
 }
 
 #[test]

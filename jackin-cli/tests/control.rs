@@ -51,7 +51,7 @@ fn status_and_screen_of_a_session() {
         place.ctl_json(&["read"])["text"].as_str().unwrap().contains("got <a b>")
     });
     assert!(place.ctl(&["kill"]).status.success());
-    assert!(daemon.wait().unwrap().success(), "ended on purpose");
+    assert!(daemon.wait().success(), "ended on purpose");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_events_of_a_life() {
         .spawn()
         .unwrap();
     assert!(place.ctl(&["send", "--force", "x"]).status.success());
-    assert_eq!(daemon.wait().unwrap().code(), Some(3));
+    assert_eq!(daemon.wait().code(), Some(3));
     let output = String::from_utf8(events.wait_with_output().unwrap().stdout).unwrap();
     let events: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let sequence: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
@@ -147,6 +147,31 @@ fn finished_work_is_done_until_somebody_looks() {
     assert_eq!(status["sessions"][0]["status"], json!({ "kind": "idle", "error": "overloaded" }));
     assert!(place.ctl(&["ack"]).status.success());
     assert_eq!(place.ctl_json(&["status"])["attention"], "idle");
+}
+
+#[test]
+fn declared_values_are_kept_and_the_operator_has_the_last_word() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    let pr = |number: u32| format!("https://github.com/o/r/pull/{number}");
+    let text = |id: &str, chunk: &str, end: bool| {
+        report(&place, &json!({ "event": "assistant-text", "message_id": id, "chunk": chunk, "end": end }));
+    };
+    report(&place, &json!({ "event": "turn-started" }));
+    text("a", &format!("I opened <jackin:pr>{}</jack", pr(7)), false);
+    text("a", "in:pr>, see `<jackin:pr>not this</jackin:pr>`", true);
+    text("b", &format!("<multicode:pr>{}</multicode:pr>", pr(7)), true);
+    let entry = |value: &str, provider: &str| json!({ "kind": "pr", "value": value, "provider": provider });
+    let list = || place.ctl_json(&["tags"])["tags"].clone();
+    assert_eq!(list(), json!([entry(&pr(7), "agent")]), "once, however often it is said");
+    assert!(place.ctl(&["tags", "set", "pr", &pr(8)]).status.success());
+    assert_eq!(list(), json!([entry(&pr(7), "agent"), entry(&pr(8), "operator")]));
+    assert!(place.ctl(&["tags", "unset", "pr", &pr(7)]).status.success());
+    text("c", &format!("<jackin:pr>{}</jackin:pr>", pr(7)), true);
+    assert_eq!(list(), json!([entry(&pr(8), "operator")]), "hidden stays hidden");
+    assert_eq!(place.ctl_json(&["snapshot"])["tags"], list());
+    let refused = place.ctl(&["tags", "set", "pr", "not a URL"]);
+    assert_eq!(refused.status.code(), Some(1));
 }
 
 #[test]

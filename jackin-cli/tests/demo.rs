@@ -21,8 +21,12 @@ fn without_a_terminal_the_demo_prints_its_events_and_cleans_up() {
     for expected in [
         "session 1 started",
         "working: busy",
+        "declared repo: https://github.com/example/shop",
+        "declared issue: https://github.com/example/shop/issues/41",
+        "declared status: fixing the flaky login test",
         "blocked: question: Run the test suite?",
         "working: busy",
+        "declared pr: https://github.com/example/shop/pull/42",
         "done: idle",
         "session 1 ended: ended",
         "all sessions ended",

@@ -255,6 +255,25 @@ mod tests {
         }
     }
 
+    /// To write the page anew, put what the assertion prints into it.
+    #[test]
+    fn the_documented_keys_are_those_of_the_table() {
+        let mut page = String::from(
+            "# Keys\n\nEach follows the prefix, `ctrl+b` unless configured otherwise. The prefix pressed twice sends it to the program.\n\n\
+             | key | command | name in the configuration |\n|---|---|---|\n",
+        );
+        for (command, name, title, keys) in
+            TABLE.iter().filter(|(command, ..)| !matches!(command, Command::Tab(1..)))
+        {
+            let (keys, title, name) = match command {
+                Command::Tab(_) => ("`0` to `9`".to_owned(), "Tab 0 to 9", "tab-0` to `tab-9"),
+                _ => (keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" "), *title, *name),
+            };
+            page += &format!("| {keys} | {title} | `{name}` |\n");
+        }
+        assert_eq!(include_str!("../../docs/keys.md"), page, "docs/keys.md should be:\n{page}");
+    }
+
     #[test]
     fn bad_bindings_say_what_to_write() {
         let mut keymap = Keymap::default();

@@ -3,7 +3,7 @@
 use jackin_core::protocol::Version;
 use jackin_core::protocol::control::{
     self, Call, ControlError, Created, Direction, Done, ErrorCode, Launch, ReadText, Reply, Request,
-    Snapshot, Status, TextFormat, Title,
+    Snapshot, Status, Tags, TextFormat, Title,
 };
 use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source};
 use jackin_mux::Place;
@@ -30,9 +30,11 @@ impl Daemon {
         }
         match request {
             Request::Status {} => message(Ok(self.status())),
-            Request::Snapshot {} => {
-                message(Ok(Snapshot { seq: self.log.seq(), status: self.status(), tags: Vec::new() }))
-            }
+            Request::Snapshot {} => message(Ok(Snapshot {
+                seq: self.log.seq(),
+                status: self.status(),
+                tags: self.tags.entries(),
+            })),
             Request::Events { from } => Answer::Feed(self.log.subscribe(from)),
             Request::SessionTitle { session_id, rename } => message(self.title(session_id, rename)),
             Request::SessionRead { session_id, format, history } => {
@@ -54,6 +56,9 @@ impl Daemon {
                 self.acknowledge(session_id);
                 Done {}
             })),
+            Request::TagsList {} => message(Ok(Tags { tags: self.tags.entries() })),
+            Request::TagsSet { kind, value } => message(self.tags.set(&kind, &value, now())),
+            Request::TagsUnset { kind, value } => message(self.tags.unset(&kind, &value, now())),
             Request::Report { session_id, runtime, payload } => {
                 let own =
                     self.sessions.values().find(|session| token.as_deref() == Some(session.token.as_str()));
@@ -209,7 +214,7 @@ impl Daemon {
         let event: RuntimeEvent = serde_json::from_value(payload).map_err(|error| {
             ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
         })?;
-        self.observe(id, event);
+        self.observe(id, &event);
         Ok(Done {})
     }
 
@@ -219,17 +224,22 @@ impl Daemon {
         ids.next().filter(|_| ids.next().is_none())
     }
 
-    fn observe(&mut self, id: SessionId, event: RuntimeEvent) {
+    fn observe(&mut self, id: SessionId, event: &RuntimeEvent) {
         let since = now();
+        for tag in self.tags.observe(id, event, since) {
+            self.publish(tag);
+        }
         let (status, evidence) = match event {
             RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
             RuntimeEvent::Waiting { prompt, .. } => {
-                (AgentStatus::Question { prompt, since }, "the agent asked for an answer")
+                (AgentStatus::Question { prompt: prompt.clone(), since }, "the agent asked for an answer")
             }
             RuntimeEvent::WaitingResolved { .. } => {
                 (AgentStatus::Busy { since }, "the question was answered")
             }
-            RuntimeEvent::TurnEnded { error } => (AgentStatus::Idle { error }, "the agent ended its turn"),
+            RuntimeEvent::TurnEnded { error } => {
+                (AgentStatus::Idle { error: error.clone() }, "the agent ended its turn")
+            }
             _ => return,
         };
         self.set_status(id, status, Source::Hook, evidence);

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Created, Direction, Done, Launch, Match, ReadText, Request, Snapshot, Status, StreamItem, TextFormat,
-    Title, Until, Waited,
+    Created, Direction, Done, Launch, Match, Provider, ReadText, Request, Snapshot, Status, StreamItem,
+    TagEntry, Tags, TextFormat, Title, Until, Waited,
 };
-use jackin_core::{Event, EventKind, SessionId};
+use jackin_core::{Event, EventKind, SessionId, TagKind};
 use serde::Serialize;
 
 use crate::client::Client;
@@ -95,6 +95,11 @@ pub(super) enum CtlCommand {
         #[arg(long, value_name = "ID", default_value = "1")]
         session: SessionId,
     },
+    /// List what the agents declared, or correct it
+    Tags {
+        #[command(subcommand)]
+        command: Option<TagsCommand>,
+    },
     /// Mark a session's result as seen
     Ack {
         /// Which session
@@ -129,6 +134,27 @@ impl From<LaunchArgs> for Launch {
     fn from(args: LaunchArgs) -> Self {
         Self { command: args.command, name: args.name, focus: !args.no_focus, ..Self::default() }
     }
+}
+
+/// What can be done about tags.
+#[derive(Debug, Subcommand)]
+pub(super) enum TagsCommand {
+    /// List the values and who provided each
+    List,
+    /// Put a value on top for its kind
+    Set {
+        /// repo, issue, pr, link or status
+        kind: TagKind,
+        /// The value
+        value: String,
+    },
+    /// Hide a value until it is set again
+    Unset {
+        /// repo, issue, pr, link or status
+        kind: TagKind,
+        /// The value
+        value: String,
+    },
 }
 
 /// Carries a command out.
@@ -188,6 +214,18 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             let title: Title = client.call(request).await?;
             print(json, &title, || title.title.clone())
         }
+        CtlCommand::Tags { command } => match command.unwrap_or(TagsCommand::List) {
+            TagsCommand::List => {
+                let tags: Tags = client.call(Request::TagsList {}).await?;
+                print(json, &tags, || tag_lines(&tags))
+            }
+            TagsCommand::Set { kind, value } => {
+                done(&mut client, Request::TagsSet { kind, value }, json).await
+            }
+            TagsCommand::Unset { kind, value } => {
+                done(&mut client, Request::TagsUnset { kind, value }, json).await
+            }
+        },
         CtlCommand::Ack { session } => done(&mut client, Request::Ack { session_id: session }, json).await,
         CtlCommand::Kill { session } => {
             done(&mut client, Request::SessionKill { session_id: session }, json).await
@@ -228,6 +266,17 @@ fn table(status: &Status) -> String {
         ));
     }
     lines.join("\n")
+}
+
+fn tag_lines(tags: &Tags) -> String {
+    let line = |entry: &TagEntry| {
+        let by = match entry.provider {
+            Provider::Agent => "agent",
+            Provider::Operator => "operator",
+        };
+        format!("{:<7} {}  ({by})", entry.kind, entry.value)
+    };
+    tags.tags.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// An event in one line, for a person.

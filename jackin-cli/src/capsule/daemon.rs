@@ -24,6 +24,7 @@ use super::events::EventLog;
 use super::now;
 use super::session::{Program, Session, SessionEvent, exit_code, title_of};
 use super::socket::Socket;
+use super::tags::InstanceTags;
 
 /// How long sessions that were told to end may take until they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(3);
@@ -107,6 +108,7 @@ pub(super) struct Daemon {
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) mux: Mux,
     pub(super) log: EventLog,
+    pub(super) tags: InstanceTags,
     agent_socket: PathBuf,
     reports: mpsc::Sender<(SessionId, SessionEvent)>,
     client: Option<Client>,
@@ -141,6 +143,7 @@ impl Daemon {
         let Settings { instance, command, chrome, .. } = settings;
         let mut daemon = Self {
             log: EventLog::new(instance.clone()),
+            tags: InstanceTags::new(instance.clone()),
             instance,
             sessions: BTreeMap::new(),
             mux: Mux::new(jackin_mux::Settings { chrome, ..jackin_mux::Settings::default() }),
@@ -341,6 +344,7 @@ impl Daemon {
         while self.mux.backlog(pane) > 0 {
             self.mux.handle_input(Input::Tick, self.steady());
         }
+        self.tags.forget(id);
         self.last = self.sessions.remove(&id);
         if self.sessions.is_empty() {
             // Its screen is the last thing that the operator sees.

@@ -12,6 +12,7 @@ mod report;
 mod session;
 mod socket;
 mod spawn;
+mod tags;
 mod terminal;
 
 pub use args::{CapsuleArgs, main, run};

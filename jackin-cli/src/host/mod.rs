@@ -1,5 +1,9 @@
 //! The operator's command line.
 
+mod input;
+mod status;
+mod tags;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +27,10 @@ struct Cli {
 enum Command {
     /// Watch a scripted agent work, ask and finish; needs nothing installed
     Demo,
+    /// Look into how a status comes about, from a recording or a screen
+    Status(status::StatusArgs),
+    /// Look into what agents declare with <jackin:…> tags
+    Tags(tags::TagsArgs),
     /// Run and control a capsule on this machine
     Capsule(CapsuleArgs),
     /// Play the demo's agent
@@ -34,6 +42,8 @@ enum Command {
 pub fn main() -> ExitCode {
     capsule::exit(match Cli::parse().command {
         Command::Demo => demo::run(),
+        Command::Status(args) => status::run(args),
+        Command::Tags(args) => tags::run(&args),
         Command::Capsule(args) => capsule::run(args),
         Command::DemoAgent(args) => demo::play(&args),
     })

@@ -4,7 +4,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// A program under a PTY, with an emulator on the other side.
 pub struct Terminal {
     pty: Arc<pty_process::blocking::Pty>,
-    pub child: std::process::Child,
+    pub child: Child,
     seen: Arc<(Mutex<Seen>, Condvar)>,
 }
 
@@ -161,15 +161,16 @@ impl Place {
     }
 
     /// A capsule with a shell script and no terminal, up when this returns.
-    pub fn daemon(&self, script: &str) -> std::process::Child {
+    pub fn daemon(&self, script: &str) -> Capsule {
         let socket = self.socket();
         let child = Command::new(JACKIN)
             .args(["capsule", "daemon", "--socket", socket.to_str().unwrap(), "--", "sh", "-c", script])
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
+        let capsule = Capsule(child);
         eventually("the capsule answers", || self.ctl(&["status"]).status.success());
-        child
+        capsule
     }
 
     pub fn ctl(&self, args: &[&str]) -> Output {
@@ -193,6 +194,26 @@ impl Drop for Place {
         if self.socket().exists() {
             self.ctl(&["shutdown"]);
         }
+    }
+}
+
+/// A capsule in the foreground; it does not outlive the test.
+pub struct Capsule(Child);
+
+impl Capsule {
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        self.0.wait().unwrap()
+    }
+}
+
+impl Drop for Capsule {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -245,6 +245,9 @@ pub struct Explanation {
     pub cause: Cause,
     /// The evidence that lost.
     pub considered: Vec<Considered>,
+    /// What looks wrong although the status is what it is, in words for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<String>,
 }
 
 /// Evidence that did not decide.
