@@ -32,6 +32,9 @@ enum Command {
         /// Where the capsule listens [default: a fresh directory]
         #[arg(long, value_name = "PATH")]
         socket: Option<PathBuf>,
+        /// Give the program the whole terminal: no bar, no titles
+        #[arg(long)]
+        no_chrome: bool,
         /// The program and its arguments [default: your shell]
         #[arg(last = true, value_name = "CMD")]
         command: Vec<String>,
@@ -56,6 +59,9 @@ enum Command {
         /// Remove the socket's directory at the end
         #[arg(long, hide = true)]
         owns_directory: bool,
+        /// Give the program the whole terminal: no bar, no titles
+        #[arg(long)]
+        no_chrome: bool,
         /// The program and its arguments [default: your shell]
         #[arg(last = true, value_name = "CMD")]
         command: Vec<String>,
@@ -119,17 +125,17 @@ const EXIT_TIMEOUT: u8 = 124;
 /// Carries out a capsule command and returns the exit code.
 pub fn run(args: CapsuleArgs) -> Result<u8> {
     match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into() }) {
-        Command::Run { socket, command } => {
+        Command::Run { socket, no_chrome, command } => {
             require_terminal()?;
-            let daemon = spawn_daemon(SpawnOptions { socket, command, instance: None })?;
+            let daemon = spawn_daemon(SpawnOptions { socket, no_chrome, command, instance: None })?;
             attach_and_part(&daemon.socket)
         }
         Command::Attach { socket } => attach_and_part(&socket),
-        Command::Daemon { socket, instance, background, owns_directory, command } => {
+        Command::Daemon { socket, instance, background, owns_directory, no_chrome, command } => {
             // The agents' environment names it, and they change directories.
             let socket = std::path::absolute(&socket).context("cannot tell where the socket goes")?;
             let directory = socket.parent().filter(|_| owns_directory).map(Path::to_owned);
-            let exit_code = daemon(Settings { instance, socket, command }, background);
+            let exit_code = daemon(Settings { instance, socket, command, chrome: !no_chrome }, background);
             if let Some(directory) = directory {
                 // Something else in it is a reason to keep it.
                 let _ = std::fs::remove_dir(directory);

@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<u8> {
         command.push("--unattended".to_owned());
     }
     let instance = Some(InstanceName::new("demo")?);
-    let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None })?;
+    let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None, no_chrome: false })?;
     if on_terminal {
         let parting = capsule::block_on(capsule::attach(&daemon.socket))?;
         if parting.still_running {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A hyperlink of one terminal; [`LinkId::NONE`] is no link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub(super) u16);
+pub struct LinkId(pub(crate) u16);
 
 impl LinkId {
     /// No hyperlink.

@@ -16,7 +16,7 @@ mod keyboard;
 mod line;
 mod link;
 mod modes;
-mod number;
+pub(crate) mod number;
 mod osc;
 mod overdraw;
 mod past;

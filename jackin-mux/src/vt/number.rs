@@ -5,7 +5,7 @@ const LIMIT: u32 = 99_999_999;
 
 /// Appends `n` in decimal.
 #[inline]
-pub(super) fn push_number(out: &mut Vec<u8>, n: u32) {
+pub(crate) fn push_number(out: &mut Vec<u8>, n: u32) {
     if n < 10 {
         out.push(b'0' + n as u8);
         return;
@@ -31,7 +31,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, n: u32) {
 
 /// Reads leading digits: the number, saturated, and how many bytes it took.
 #[inline]
-pub(super) fn read_number(bytes: &[u8]) -> (u32, usize) {
+pub(crate) fn read_number(bytes: &[u8]) -> (u32, usize) {
     let mut value = 0u32;
     let mut used = 0;
     for &b in bytes {

@@ -161,7 +161,7 @@ impl Row {
         LinkId(self.links.len() as u16)
     }
 
-    pub(super) fn link_key(&self, id: LinkId) -> Option<&str> {
+    pub(crate) fn link_key(&self, id: LinkId) -> Option<&str> {
         let &(start, len) = self.links.get(usize::from(id.0).checked_sub(1)?)?;
         self.text.get(start as usize..(start + len) as usize)
     }
