@@ -269,7 +269,9 @@ mod tests {
                 Command::Tab(_) => ("`0` to `9`".to_owned(), "Tab 0 to 9", "tab-0` to `tab-9"),
                 _ => (keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" "), *title, *name),
             };
-            page += &format!("| {keys} | {title} | `{name}` |\n");
+            page.push_str("| ");
+            page.push_str(&[&*keys, title, &format!("`{name}`")].join(" | "));
+            page.push_str(" |\n");
         }
         assert_eq!(include_str!("../../docs/keys.md"), page, "docs/keys.md should be:\n{page}");
     }
