@@ -67,7 +67,7 @@ impl Client {
         let path = path.as_ref();
         let failed = |error| ClientError::Connect { path: path.to_owned(), error };
         let mut stream = UnixStream::connect(path).await.map_err(failed)?;
-        stream.write_all(&[PREFACE]).await.map_err(failed)?;
+        stream.write_all(&[PREFACE]).await?;
         Ok(Self { stream, decoder: Decoder::new() })
     }
 
@@ -104,20 +104,12 @@ impl Client {
             if let Some(json) = self.decoder.next_message()? {
                 return Ok(serde_json::from_slice::<Reply<T>>(json)?.into_result()?);
             }
-            let len = self.stream.read(&mut buf).await?;
+            let room = self.decoder.room().min(buf.len());
+            let len = self.stream.read(&mut buf[..room]).await?;
             if len == 0 {
                 return Err(ClientError::Closed);
             }
-            let mut rest = &buf[..len];
-            while !rest.is_empty() {
-                // A message that fills the decoder is whole and is returned above; there is only ever one, because
-                // an answer is awaited before the next question is asked, or the stream's items are small.
-                let taken = self.decoder.feed(rest);
-                if taken == 0 {
-                    return Err(MessageTooLong { len: control::MAX_MESSAGE + rest.len() }.into());
-                }
-                rest = &rest[taken..];
-            }
+            let _ = self.decoder.feed(&buf[..len]);
         }
     }
 }

@@ -49,11 +49,41 @@ fn the_program_follows_the_size_of_the_terminal() {
     let place = Place::new();
     let script = r"trap 'stty size' WINCH; stty size; while :; do read -r line || :; done";
     let terminal = place.run(script, 10, 40);
-    terminal.wait_for("10 40");
+    // The bar takes a row.
+    terminal.wait_for("9 40");
     terminal.resize(7, 33);
-    terminal.wait_for("7 33");
+    terminal.wait_for("6 33");
     terminal.resize(20, 90);
-    terminal.wait_for("20 90");
+    terminal.wait_for("19 90");
+}
+
+#[test]
+fn panes_are_split_by_keys_and_by_calls_and_end_one_by_one() {
+    let place = Place::new();
+    let mut terminal = place.run(ECHO, 24, 80);
+    terminal.wait_for("ready");
+    terminal.type_in(b"\x02%");
+    eventually("a shell runs beside it", || sessions(&place) == [1, 2]);
+    terminal.type_in("echo $((40 + 2)); exit\r");
+    eventually("the shell has ended", || sessions(&place) == [1]);
+    place.ctl(&["split", "--down", "--session", "1", "--", "sh", "-c", "echo below; read x"]);
+    terminal.wait_for("below");
+    place.ctl(&["create", "--no-focus", "--name", "hidden", "--", "sh", "-c", "echo in a tab; read x"]);
+    terminal.wait_for("hidden");
+    place.ctl(&["focus", "--session", "4"]);
+    terminal.wait_for("in a tab");
+    for id in ["4", "3"] {
+        place.ctl(&["kill", "--session", id]);
+    }
+    eventually("only the first is left", || sessions(&place) == [1]);
+    terminal.wait_for("ready");
+    terminal.type_in("bye\r");
+    assert_eq!(terminal.exit_code(), 7);
+}
+
+fn sessions(place: &Place) -> Vec<u64> {
+    let status = place.ctl_json(&["status"]);
+    status["sessions"].as_array().unwrap().iter().map(|session| session["id"].as_u64().unwrap()).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
@@ -42,7 +42,7 @@ fn status_and_screen_of_a_session() {
     let session = &status["sessions"][0];
     assert_eq!((&session["id"], &session["pane"], &session["tab"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!(session["status"], json!({ "kind": "initializing" }));
-    assert_eq!(session["size"], json!({ "rows": 24, "cols": 80 }));
+    assert_eq!(session["size"], json!({ "rows": 23, "cols": 80 }));
     eventually("the program printed", || {
         place.ctl_json(&["read"])["text"].as_str().unwrap().contains("here I am")
     });
@@ -60,7 +60,7 @@ fn the_events_of_a_life() {
     let mut daemon = place.daemon("read -r line; exit 3");
     report(&place, &json!({ "event": "turn-started" }));
     report(&place, &json!({ "event": "waiting", "prompt": "Go on?" }));
-    let events = Command::new(JACKIN)
+    let mut events = Command::new(JACKIN)
         .args([
             "capsule",
             "ctl",
@@ -74,9 +74,13 @@ fn the_events_of_a_life() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut stdout = BufReader::new(events.stdout.take().unwrap());
+    let mut output = String::new();
+    stdout.read_line(&mut output).unwrap();
     assert!(place.ctl(&["send", "--force", "x"]).status.success());
     assert_eq!(daemon.wait().code(), Some(3));
-    let output = String::from_utf8(events.wait_with_output().unwrap().stdout).unwrap();
+    stdout.read_to_string(&mut output).unwrap();
+    assert!(events.wait().unwrap().success());
     let events: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let sequence: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(sequence, (1..=6).collect::<Vec<_>>());
@@ -116,7 +120,7 @@ fn waiting_is_for_a_state_that_is_or_will_be() {
     let place = Place::new();
     let _daemon = place.daemon(IDLE);
     let timed_out = place.ctl(&["wait", "--until", "blocked", "--timeout", "1"]);
-    assert_eq!(timed_out.status.code(), Some(1));
+    assert_eq!(timed_out.status.code(), Some(124));
     assert!(String::from_utf8(timed_out.stderr).unwrap().contains("not so after 1 ms"));
 
     let waiter = Command::new(JACKIN)
@@ -256,6 +260,75 @@ fn whatever_a_stranger_sends_the_capsule_answers_the_next_one() {
     assert_eq!(refused["error"]["code"], "unknown-method");
     let refused = call(&place.socket(), &json!({ "method": "session.kill", "params": { "session_id": 5 } }));
     assert_eq!(refused["error"]["code"], "not-found");
+}
+
+#[test]
+fn waiting_for_the_end_succeeds_when_it_comes() {
+    let place = Place::new();
+    let mut daemon = place.daemon("read -r line; exit 3");
+    let waiter = Command::new(JACKIN)
+        .args(["capsule", "ctl", "--socket", place.socket().to_str().unwrap(), "--json"])
+        .args(["wait", "--until", "status:crashed"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A second one is through only when the first one was heard.
+    assert_eq!(place.ctl(&["wait", "--until", "blocked", "--timeout", "50"]).status.code(), Some(124));
+    assert!(place.ctl(&["send", "x"]).status.success());
+    assert_eq!(daemon.wait().code(), Some(3));
+    assert_eq!(waiter.wait_with_output().unwrap().stdout, b"{\"sessions\":[1]}\n");
+}
+
+#[test]
+fn waiters_that_left_hold_no_place() {
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    for _ in 0..70 {
+        let mut stream = UnixStream::connect(place.socket()).unwrap();
+        let call = br#"{"method":"wait","params":{"until":["blocked"]}}"#;
+        // The last ones may be turned away while the first ones are still noticed to be gone.
+        let _ = stream.write_all(&[0, 0, 0, 0, u8::try_from(call.len()).unwrap()]);
+        let _ = stream.write_all(call);
+    }
+    eventually("there is room again", || place.ctl(&["status"]).status.success());
+}
+
+#[test]
+fn what_an_agent_says_neither_drives_the_terminal_nor_fills_a_frame() {
+    let place = Place::new();
+    let title =
+        |length: u32| format!("printf '\\033]2;'; head -c {length} /dev/zero | tr '\\0' t; printf '\\007'");
+    let script = format!("{}; {}; {IDLE}", title(5_000_000), title(300));
+    let _daemon = place.daemon(&script);
+    let prompt = format!("\u{1b}]0;pwned\u{7}\u{1b}[31mred\r\nsecond line{}", "x".repeat(1_000_000));
+    report(&place, &json!({ "event": "waiting", "prompt": prompt }));
+    let shown = String::from_utf8(place.ctl(&["status"]).stdout).unwrap();
+    assert!(shown.contains("question: ]0;pwned [31mred second linexxx"), "{}", &shown[..200]);
+    assert!(!shown.contains(['\u{1b}', '\u{7}', '\r']) && shown.len() < 3_000);
+    eventually("the title arrived", || {
+        place.ctl_json(&["status"])["sessions"][0]["title"].as_str().unwrap().starts_with("tt")
+    });
+    let title = place.ctl_json(&["status"])["sessions"][0]["title"].as_str().unwrap().chars().count();
+    assert!(title <= 200, "{title}");
+    let terminal = place.attach(24, 80);
+    terminal.wait_for("here I am");
+}
+
+#[test]
+fn the_largest_frame_is_followed_by_the_next_one() {
+    let place = Place::new();
+    let _daemon = place.daemon("stty raw -echo; exec cat > /dev/null");
+    let mut stream = UnixStream::connect(place.socket()).unwrap();
+    let frame = |tag: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        [&[tag][..], &length, payload].concat()
+    };
+    let hello = [&b"\0\x01\0\0"[..], br#"{"size":{"rows":24,"cols":80}}"#].concat();
+    let wire = [frame(1, &hello), frame(3, &vec![b'x'; 4 << 20]), frame(2, b"\0\x0a\0\x14")].concat();
+    stream.write_all(&wire).unwrap();
+    eventually("the size arrived behind it", || {
+        place.ctl_json(&["status"])["sessions"][0]["size"]["cols"] == 20
+    });
 }
 
 #[test]

@@ -1,300 +1,330 @@
-//! The rule: after any `handle_input`, drain `poll_output`; call `render` when `poll_timeout` is due and the client
-//! can take a frame. A frame always brings the client from what it was last sent to what is true now, so a frame that
-//! is rendered late only contains more.
+//! The rule: after any [`Mux::handle_input`] or [`Mux::open`], drain [`Mux::poll_output`]. When [`Mux::poll_timeout`]
+//! is due, hand in [`Input::Tick`]. When [`Mux::frame_due`] is due and the client can take a frame, [`Mux::render`]. A
+//! frame always brings the client from what it was last sent to what is true now, so one that is rendered late only
+//! contains more.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+mod commands;
+mod events;
+mod frame;
+mod keys;
+mod open;
+mod operator;
+mod pointer;
+mod replies;
+mod stale;
 
-use jackin_core::{PaneId, Size, Timestamp};
+pub use open::Place;
+pub use operator::RESTORE;
+pub use stale::FullRedrawReason;
 
-use crate::keys::{Keys, Pressed};
+use std::collections::{BTreeMap, VecDeque};
+
+use jackin_core::{Attention, PaneId, Size, Standing, Timestamp};
+
+use crate::chrome::{View, has_context};
+use crate::client::Decoder;
+use crate::dialog::{Dialog, Panel};
+use crate::input::{Context, Input};
+use crate::layout::Rect;
+use crate::output::Output;
 use crate::pane::Pane;
+use crate::route::{Gate, Queries};
+use crate::settings::Settings;
+use crate::tabs::Tabs;
 
-/// The shortest time between two frames of a burst.
-const FRAME_INTERVAL: Duration = Duration::from_millis(33);
-
-/// Something that happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Input<'a> {
-    /// A pane's program printed something.
-    Pty {
-        /// Which pane.
-        pane: PaneId,
-        /// What it printed.
-        bytes: &'a [u8],
-    },
-    /// The operator's terminal sent something.
-    Client(&'a [u8]),
-    /// An operator's terminal of this size was attached; it shows nothing of ours yet.
-    Attached(Size),
-    /// It has another size now.
-    Resized(Size),
-    /// It is gone.
-    Detached,
-}
-
-/// Something for the embedder to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Output {
-    /// Write to a pane's program.
-    WritePty {
-        /// Which pane.
-        pane: PaneId,
-        /// What to write.
-        bytes: Vec<u8>,
-    },
-    /// Tell a pane's program the size of its terminal.
-    ResizePty {
-        /// Which pane.
-        pane: PaneId,
-        /// The size.
-        size: Size,
-    },
-    /// A pane's program set its title.
-    Title {
-        /// Which pane.
-        pane: PaneId,
-        /// The title, free of control characters.
-        title: String,
-    },
-    /// A pane's program rang the bell.
-    Bell {
-        /// Which pane.
-        pane: PaneId,
-    },
-    /// The operator asked to leave.
-    Detach,
-}
+use operator::Operator;
+use pointer::Pointer;
 
 /// The multiplexer.
 #[derive(Debug)]
 pub struct Mux {
-    pane: Pane,
-    keys: Keys,
-    client: Option<Client>,
+    settings: Settings,
+    decoder: Decoder,
+    /// The prefix was pressed, and the next key is a command.
+    prefixed: bool,
+    /// The last key was ours, so its release is too.
+    swallow_release: bool,
+    panes: BTreeMap<PaneId, Pane>,
+    opened: u32,
+    tabs: Tabs,
+    /// The size of the operator's terminal, or of the last one.
+    size: Size,
+    view: View,
+    dialog: Option<Dialog>,
+    panel: Option<Panel>,
+    context: Context,
+    operator: Option<Operator>,
+    pointer: Pointer,
+    /// The pane that was told that it has the focus.
+    focus_told: Option<PaneId>,
+    /// The pane that the operator looks at, and since when.
+    dwelling: Option<(PaneId, Timestamp)>,
+    gate: Gate,
+    queries: Queries,
+    /// The pane that last spoke to the operator's terminal by APC: replies are for it.
+    graphics_by: Option<PaneId>,
+    kitty_keyboard: bool,
     outputs: VecDeque<Output>,
+    frames: FrameCounts,
 }
 
-/// What the attached terminal shows, as far as it was told.
-#[derive(Debug)]
-struct Client {
-    /// The screen after the last frame; none before the first.
-    shown: Option<vt100::Screen>,
-    dirty: bool,
-    last_frame: Option<Timestamp>,
+/// How many frames were rendered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCounts {
+    /// Of changed rows only.
+    pub partial: u64,
+    /// Of everything.
+    pub full: u64,
+    /// Why the last full one was rendered.
+    pub last_reason: Option<FullRedrawReason>,
+    /// Rows composed for the last frame.
+    pub rows: u16,
+    /// Images and long sequences that could not be passed on.
+    pub dropped_sequences: u64,
 }
 
 impl Mux {
-    /// A multiplexer with one pane of the given size and no client.
-    pub fn new(size: Size) -> Self {
-        let id = PaneId::new(1).expect("1 is not 0");
+    /// A multiplexer with no panes and no client.
+    pub fn new(settings: Settings) -> Self {
+        let size = Size::default();
         Self {
-            pane: Pane::new(id, size.clamped()),
-            keys: Keys::default(),
-            client: None,
+            decoder: Decoder::new(settings.escape_time),
+            prefixed: false,
+            swallow_release: false,
+            panes: BTreeMap::new(),
+            opened: 0,
+            tabs: Tabs::default(),
+            size,
+            view: View::new(size, settings.chrome, false, None),
+            dialog: None,
+            panel: None,
+            context: Context::default(),
+            operator: None,
+            pointer: Pointer::default(),
+            focus_told: None,
+            dwelling: None,
+            gate: Gate::default(),
+            queries: Queries::default(),
+            graphics_by: None,
+            kitty_keyboard: settings.terminal.kitty_keyboard,
             outputs: VecDeque::new(),
+            frames: FrameCounts::default(),
+            settings,
         }
     }
 
-    /// The id of the pane.
-    pub fn pane(&self) -> PaneId {
-        self.pane.id()
-    }
-
-    /// The size of the pane.
-    pub fn size(&self) -> Size {
-        self.pane.size()
-    }
-
-    /// The pane's screen as text, each row ended by a newline, blanks at the end removed.
-    pub fn text(&self) -> String {
-        self.pane.text()
-    }
-
-    /// Takes in what happened. Poll outputs and the timeout afterwards.
-    pub fn handle_input(&mut self, input: Input<'_>, _now: Timestamp) {
+    /// Takes in what happened. Poll outputs and the timeouts afterwards.
+    pub fn handle_input(&mut self, input: Input<'_>, now: Timestamp) {
         match input {
-            Input::Pty { pane, bytes } => {
-                if pane == self.pane.id() {
-                    self.pane.feed(bytes, &mut self.outputs);
-                    self.mark_dirty();
+            Input::Pty { pane, bytes } => self.printed(pane, bytes, now),
+            Input::Client(bytes) => self.said(bytes, now),
+            Input::PaneClosed { pane } => self.close(pane),
+            Input::Attached(client) => self.attach(client),
+            Input::Resized(size) => self.resize(size),
+            Input::Focus(focused) => self.focus_client(focused),
+            Input::Detached => self.detach(),
+            Input::Status { pane, status, attention } => {
+                if let Some(known) = self.panes.get_mut(&pane) {
+                    known.status.clone_from(status);
+                    if known.attention != attention {
+                        known.attention = attention;
+                        // Being looked at counts from when there is something to see.
+                        if self.dwelling.is_some_and(|(looked_at, _)| looked_at == pane) {
+                            self.dwelling = Some((pane, now));
+                        }
+                    }
+                    self.mark_chrome();
                 }
             }
-            Input::Client(bytes) => {
-                let pane = self.pane.id();
-                self.keys.feed(bytes, |pressed| match pressed {
-                    Pressed::Plain(bytes) => match self.outputs.back_mut() {
-                        Some(Output::WritePty { bytes: before, .. }) => before.extend_from_slice(bytes),
-                        _ => self.outputs.push_back(Output::WritePty { pane, bytes: bytes.to_vec() }),
-                    },
-                    Pressed::Command(b'd') => self.outputs.push_back(Output::Detach),
-                    Pressed::Command(_) => {}
-                });
-            }
-            Input::Attached(size) => {
-                self.keys = Keys::default();
-                self.client = Some(Client { shown: None, dirty: true, last_frame: None });
-                self.resize(size);
-            }
-            Input::Resized(size) => {
-                self.resize(size);
-                // Terminals differ in what they keep of a screen whose size changes.
-                if let Some(client) = &mut self.client {
-                    client.shown = None;
+            Input::Context(context) => {
+                let had = has_context(&self.context);
+                self.context.clone_from(context);
+                if has_context(context) == had {
+                    self.mark_chrome();
+                } else {
+                    self.arrange(FullRedrawReason::Layout);
                 }
             }
-            Input::Detached => self.client = None,
+            Input::Tick => {
+                self.expire(now);
+                self.catch_up(now);
+            }
         }
+        self.settle_focus(now);
+        self.notice_dwell(now);
     }
 
-    /// The next thing to do, after any call of [`Mux::handle_input`].
+    /// The next thing to do, after any call that changes something.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// When a frame is to be rendered; none while the client shows what is true.
+    /// When to hand in [`Input::Tick`], if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Timestamp> {
-        let client = self.client.as_ref().filter(|client| client.dirty)?;
-        Some(client.last_frame.map_or(Timestamp::default(), |last| last + FRAME_INTERVAL))
+        let backlog = self.panes.values().any(|pane| pane.backlog() > 0).then(Timestamp::default);
+        let dwell = self.dwelling.and_then(|(pane, since)| {
+            let done = self.panes.get(&pane).is_some_and(|pane| pane.attention == Attention::Done);
+            done.then(|| since + Standing::DWELL)
+        });
+        [self.decoder.poll_timeout(), backlog, dwell].into_iter().flatten().min()
     }
 
-    /// Appends the bytes that bring the client's screen from what it shows to what is true.
-    pub fn render(&mut self, now: Timestamp, out: &mut Vec<u8>) {
-        let Some(client) = self.client.as_mut().filter(|client| client.dirty) else {
-            return;
-        };
-        let screen = self.pane.screen();
-        match &client.shown {
-            Some(shown) => out.extend_from_slice(screen.state_diff(shown).as_bytes()),
-            None => out.extend_from_slice(screen.state_formatted().as_bytes()),
+    /// How much of a pane's output waits for its turn. An embedder that stops reading while this is not 0 keeps memory
+    /// bounded.
+    pub fn backlog(&self, pane: PaneId) -> usize {
+        self.panes.get(&pane).map_or(0, Pane::backlog)
+    }
+
+    /// The panes, in the order in which they were opened.
+    pub fn panes(&self) -> impl Iterator<Item = PaneId> {
+        self.panes.keys().copied()
+    }
+
+    /// The pane that keys go to.
+    pub fn focused(&self) -> Option<PaneId> {
+        self.tabs.active().map(|tab| tab.layout.focus())
+    }
+
+    /// The size of a pane.
+    pub fn size(&self, pane: PaneId) -> Option<Size> {
+        self.panes.get(&pane).map(Pane::size)
+    }
+
+    /// The position of the tab that a pane is in, from 0.
+    pub fn tab(&self, pane: PaneId) -> Option<usize> {
+        self.tabs.position(pane)
+    }
+
+    /// A pane's screen as text, with so many rows of history before it. Each row ends with a newline, blanks at the
+    /// ends of rows are left out.
+    pub fn text(&self, pane: PaneId, history: usize) -> Option<String> {
+        self.panes.get(&pane).map(|pane| pane.text(history))
+    }
+
+    /// As [`Mux::text`], with colours and attributes.
+    pub fn styled_text(&self, pane: PaneId, history: usize) -> Option<String> {
+        self.panes.get(&pane).map(|pane| pane.styled(history))
+    }
+
+    /// Shows a pane and gives it the focus; false when there is none.
+    pub fn focus(&mut self, pane: PaneId, now: Timestamp) -> bool {
+        let Some(tab) = self.tabs.position(pane) else { return false };
+        self.tabs.select(tab);
+        if let Some(tab) = self.tabs.active_mut() {
+            tab.layout.set_focus(pane);
         }
-        *client = Client { shown: Some(screen.clone()), dirty: false, last_frame: Some(now) };
+        self.arrange(FullRedrawReason::Focus);
+        self.settle_focus(now);
+        true
+    }
+
+    /// Frames so far.
+    pub fn frames(&self) -> FrameCounts {
+        FrameCounts { dropped_sequences: self.gate.dropped, ..self.frames }
+    }
+
+    fn close(&mut self, pane: PaneId) {
+        if self.panes.remove(&pane).is_none() {
+            return;
+        }
+        self.queries.forget_pane(pane);
+        self.tabs.remove_pane(pane);
+        self.pointer.forget(pane);
+        if self.graphics_by == Some(pane) {
+            self.graphics_by = None;
+        }
+        self.arrange(FullRedrawReason::Close);
+        if self.tabs.active().is_none() && !self.settings.agents.is_empty() && self.dialog.is_none() {
+            self.open_picker(None);
+        }
     }
 
     fn resize(&mut self, size: Size) {
-        let size = size.clamped();
-        if size != self.pane.size() {
-            self.pane.resize(size);
-            self.outputs.push_back(Output::ResizePty { pane: self.pane.id(), size });
+        self.size = size.clamped();
+        self.arrange(FullRedrawReason::Resize);
+        if let Some(operator) = &mut self.operator {
+            operator.resize(self.size);
         }
-        self.mark_dirty();
+        self.redraw_dialog();
     }
 
-    fn mark_dirty(&mut self) {
-        if let Some(client) = &mut self.client {
-            client.dirty = true;
+    /// Where everything goes, after tabs, layouts or sizes have changed.
+    fn arrange(&mut self, reason: FullRedrawReason) {
+        let context = has_context(&self.context);
+        let chrome = self.settings.chrome;
+        let (panes, outputs) = (&mut self.panes, &mut self.outputs);
+        for tab in self.tabs.list() {
+            let view = View::new(self.size, chrome, context, Some(&tab.layout));
+            for &(id, rect) in &view.placement.panes {
+                let Some(pane) = panes.get_mut(&id).filter(|pane| pane.size() != rect.size()) else {
+                    continue;
+                };
+                pane.resize(rect.size());
+                outputs.push_back(Output::ResizePty { pane: id, size: pane.size() });
+            }
+        }
+        let layout = self.tabs.active().map(|tab| &tab.layout);
+        self.view = View::new(self.size, chrome, context, layout);
+        self.pointer.end_drag();
+        self.mark_all(reason);
+    }
+
+    fn area_of(&self, tab: usize) -> Rect {
+        let layout = self.tabs.list().get(tab).map(|tab| &tab.layout);
+        View::new(self.size, self.settings.chrome, has_context(&self.context), layout).area
+    }
+
+    fn focused_pane(&mut self) -> Option<&mut Pane> {
+        let focus = self.focused()?;
+        self.panes.get_mut(&focus)
+    }
+
+    /// Whether a pane is on the operator's terminal.
+    fn is_visible(&self, pane: PaneId) -> bool {
+        self.view.placement.panes.iter().any(|(visible, _)| *visible == pane)
+    }
+
+    fn write_pty(&mut self, pane: PaneId, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        match self.outputs.back_mut() {
+            Some(Output::WritePty { pane: before, bytes: waiting }) if *before == pane => {
+                waiting.extend_from_slice(bytes);
+            }
+            _ => self.outputs.push_back(Output::WritePty { pane, bytes: bytes.to_vec() }),
+        }
+    }
+
+    /// The operator's attention is what clears "done".
+    fn see(&mut self, pane: PaneId) {
+        if let Some(seen) = self.panes.get_mut(&pane).filter(|pane| pane.attention == Attention::Done) {
+            seen.attention = Attention::Idle;
+            self.outputs.push_back(Output::Seen { pane });
+            self.mark_chrome();
+        }
+    }
+
+    fn notice_dwell(&mut self, now: Timestamp) {
+        if let Some((pane, since)) = self.dwelling
+            && now >= since + Standing::DWELL
+        {
+            self.see(pane);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(ms: u64) -> Timestamp {
-        Timestamp::from_millis(ms)
-    }
-
-    fn print(mux: &mut Mux, bytes: &[u8], now: u64) {
-        let pane = mux.pane();
-        mux.handle_input(Input::Pty { pane, bytes }, at(now));
-    }
-
-    fn outputs(mux: &mut Mux) -> Vec<Output> {
-        std::iter::from_fn(|| mux.poll_output()).collect()
-    }
-
-    /// The operator's terminal: an emulator that is fed every frame.
-    struct Terminal(vt100::Parser);
-
-    impl Terminal {
-        fn new(size: Size) -> Self {
-            Self(crate::pane::parser(size))
-        }
-
-        fn draw(&mut self, mux: &mut Mux, now: u64) {
-            let mut frame = Vec::new();
-            mux.render(at(now), &mut frame);
-            self.0.process(&frame);
-        }
-
-        fn shows(&self, mux: &Mux) -> bool {
-            let (there, here) = (mux.pane.screen(), self.0.screen());
-            there.state_formatted() == here.state_formatted()
-        }
-    }
-
-    #[test]
-    fn a_late_client_gets_the_whole_screen_and_then_the_changes() {
-        let size = Size::new(5, 20);
-        let mut mux = Mux::new(size);
-        print(&mut mux, b"\x1b[1;31mred\x1b[m\r\nplain", 0);
-        mux.handle_input(Input::Attached(size), at(1));
-        let mut terminal = Terminal::new(size);
-        terminal.0.process(b"something of the shell");
-        terminal.draw(&mut mux, 1);
-        assert!(terminal.shows(&mux));
-        print(&mut mux, b"\x1b[?25l\x1b[2;3H\x1b[Kxyz\r\n\n\n\n", 40);
-        terminal.draw(&mut mux, 40);
-        assert!(terminal.shows(&mux));
-        assert_eq!(mux.text(), "plxyz\n\n\n\n\n");
-    }
-
-    #[test]
-    fn the_first_change_is_drawn_at_once_and_a_burst_at_the_frame_interval() {
-        let mut mux = Mux::new(Size::default());
-        assert_eq!(mux.poll_timeout(), None);
-        mux.handle_input(Input::Attached(Size::default()), at(1_000));
-        assert!(mux.poll_timeout().unwrap() <= at(1_000));
-        mux.render(at(1_000), &mut Vec::new());
-        assert_eq!(mux.poll_timeout(), None, "nothing changed, nothing to draw");
-        print(&mut mux, b"a", 1_001);
-        print(&mut mux, b"b", 1_002);
-        assert_eq!(mux.poll_timeout(), Some(at(1_033)));
-        mux.handle_input(Input::Detached, at(1_003));
-        assert_eq!(mux.poll_timeout(), None);
-    }
-
-    #[test]
-    fn a_resize_reaches_the_program_once_and_redraws_the_client() {
-        let mut mux = Mux::new(Size::new(5, 20));
-        mux.handle_input(Input::Attached(Size::new(5, 20)), at(0));
-        mux.render(at(0), &mut Vec::new());
-        assert_eq!(outputs(&mut mux), []);
-        mux.handle_input(Input::Resized(Size::new(0, 9_999)), at(0));
-        let size = Size::new(1, Size::MAX_SIDE);
-        assert_eq!(outputs(&mut mux), [Output::ResizePty { pane: mux.pane(), size }]);
-        let mut terminal = Terminal::new(size);
-        terminal.draw(&mut mux, 100);
-        assert!(terminal.shows(&mux));
-    }
-
-    #[test]
-    fn titles_and_bells_are_reported() {
-        let mut mux = Mux::new(Size::default());
-        let pane = mux.pane();
-        print(&mut mux, b"\x1b]2;hi\x07\x07", 0);
-        let title = Output::Title { pane, title: "hi".into() };
-        assert_eq!(outputs(&mut mux), [title, Output::Bell { pane }]);
-    }
-
-    #[test]
-    fn what_panics_the_emulator_costs_only_its_screen() {
-        let mut mux = Mux::new(Size::default());
-        let pane = mux.pane();
-        print(&mut mux, "\x1b[24;80H1\u{fe0f}\x1b[23;80Hx".as_bytes(), 0);
-        let size = Size::default();
-        assert_eq!(
-            outputs(&mut mux),
-            [
-                Output::ResizePty { pane, size: Size::new(size.rows - 1, size.cols) },
-                Output::ResizePty { pane, size },
-            ],
-            "the program is made to redraw"
-        );
-        print(&mut mux, b"alive", 1);
-        assert!(mux.text().starts_with("alive\n"));
-    }
-}
+mod attention_tests;
+#[cfg(test)]
+mod chrome_tests;
+#[cfg(test)]
+mod law_tests;
+#[cfg(test)]
+mod prefix_tests;
+#[cfg(test)]
+mod routing_tests;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod timing_tests;

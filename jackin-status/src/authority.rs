@@ -84,6 +84,8 @@ pub struct Authority {
     printed: Option<Timestamp>,
     output: Option<Timestamp>,
     input: Option<Timestamp>,
+    /// When silence was last long enough. Typing does not take that back; work does.
+    quiet: Option<Timestamp>,
     asked: Option<Asked>,
     news: Timestamp,
 }
@@ -143,6 +145,7 @@ impl Authority {
             printed: None,
             output: None,
             input: None,
+            quiet: None,
             asked: None,
             news: now,
         }
@@ -299,6 +302,7 @@ impl Authority {
                 let echo = self.input.is_some_and(|key| at.since(key) < ECHO);
                 if !starting && !echo {
                     self.output = Some(at);
+                    self.quiet = None;
                 }
             }
             Evidence::Input => {
@@ -352,6 +356,9 @@ impl Authority {
 
     fn settle(&mut self) {
         self.screen.advance(self.now);
+        if self.quiet.is_none() {
+            self.quiet = self.quiet_at().filter(|at| *at <= self.now);
+        }
         if self.answered_at().is_some_and(|at| at <= self.now) {
             self.asked = None;
             for channel in &mut self.channels {
@@ -487,16 +494,15 @@ impl Authority {
             return Vec::new();
         }
         let mut claims = Vec::new();
-        let quiet = self.quiet_at().filter(|at| *at <= self.now);
         let hint = self.screen.claim().filter(|(_, confidence)| *confidence == Confidence::Weak);
         let active = self.output.filter(|output| self.now < *output + ACTIVE);
         let output = |at| Claim::new(Says::Busy, Source::Activity, "output", at);
         // A mark that says "runs" may be the shell's about the agent itself; silence tells that apart.
-        claims.extend(self.mark.clone().filter(|mark| quiet.is_none() || mark.says != Says::Busy));
+        claims.extend(self.mark.clone().filter(|mark| self.quiet.is_none() || mark.says != Says::Busy));
         claims.extend(self.foreground.clone().filter(|front| front.says == Says::Busy));
         claims.extend(active.map(output));
         claims.extend(hint.map(|(claim, _)| claim));
-        if let Some(at) = quiet {
+        if let Some(at) = self.quiet {
             let evidence = format!("no output and no input for {} s", QUIET.as_secs());
             claims.push(Claim::new(Says::Idle(None), Source::Quiet, evidence, at));
         } else if active.is_none() {

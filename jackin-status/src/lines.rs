@@ -14,11 +14,11 @@ pub const MAX_LINE: usize = 8 << 20;
 ///
 /// let mut lines = Vec::new();
 /// let mut splitter = LineSplitter::new();
-/// for chunk in ["one\r\ntw", "o\n\nthr"] {
+/// for chunk in ["one\r\ntw", "o\n\nend"] {
 ///     splitter.feed(chunk.as_bytes(), |_, line| lines.push(String::from_utf8_lossy(line).into_owned()));
 /// }
 /// splitter.finish(|number, line| lines.push(format!("{number}: {}", String::from_utf8_lossy(line))));
-/// assert_eq!(lines, ["one", "two", "", "4: thr"]);
+/// assert_eq!(lines, ["one", "two", "", "4: end"]);
 /// ```
 #[derive(Debug)]
 pub struct LineSplitter {

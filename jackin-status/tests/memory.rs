@@ -100,7 +100,7 @@ fn hostile_lines_are_bounded() {
         let id = "i".repeat(5_000);
         let kept = peak(|| {
             let mut replay = Replay::new(runtime);
-            for number in 0..400 {
+            for number in 0..200 {
                 let id = format!("{number}{id}");
                 for line in [
                     format!(

@@ -77,7 +77,7 @@ fn every_screen_of_the_corpus() {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
         let bytes = std::fs::read(&path).unwrap();
         let mut screen = render(&bytes);
-        if file.ends_with(".snap") {
+        if path.extension().is_some_and(|extension| extension == "snap") {
             // A snapshot quotes the rows.
             screen.rows.retain(|row| row.starts_with('"'));
             for row in &mut screen.rows {

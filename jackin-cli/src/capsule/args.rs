@@ -1,15 +1,19 @@
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use jackin_core::InstanceName;
+use jackin_core::protocol::control::ErrorCode;
 
 use super::ctl::{CtlCommand, ctl};
 use super::daemon::{self, Settings};
+use super::output::{OutputClosed, printable};
 use super::report::report_as;
 use super::spawn::{READY, SpawnOptions, spawn_daemon};
+use super::terminal::require_terminal;
+use crate::client::ClientError;
 
 /// Where a capsule in a container listens.
 const DEFAULT_SOCKET: &str = "/jackin/run/jackin.sock";
@@ -28,6 +32,9 @@ enum Command {
         /// Where the capsule listens [default: a fresh directory]
         #[arg(long, value_name = "PATH")]
         socket: Option<PathBuf>,
+        /// Give the program the whole terminal: no bar, no titles
+        #[arg(long)]
+        no_chrome: bool,
         /// The program and its arguments [default: your shell]
         #[arg(last = true, value_name = "CMD")]
         command: Vec<String>,
@@ -52,6 +59,9 @@ enum Command {
         /// Remove the socket's directory at the end
         #[arg(long, hide = true)]
         owns_directory: bool,
+        /// Give the program the whole terminal: no bar, no titles
+        #[arg(long)]
+        no_chrome: bool,
         /// The program and its arguments [default: your shell]
         #[arg(last = true, value_name = "CMD")]
         command: Vec<String>,
@@ -95,31 +105,37 @@ pub fn main() -> ExitCode {
 pub(crate) fn exit(result: Result<u8>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
-        // Whoever read our output has seen enough, as in `jackin … | head`.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<OutputClosed>() => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody may be there to read it.
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::FAILURE
+            let _ = writeln!(std::io::stderr(), "error: {}", printable(&format!("{error:#}")));
+            match error.downcast_ref() {
+                Some(ClientError::Refused(refusal)) if refusal.code == ErrorCode::Timeout => {
+                    EXIT_TIMEOUT.into()
+                }
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-}
+/// The exit code of a wait whose time ran out, as of `timeout`.
+const EXIT_TIMEOUT: u8 = 124;
 
 /// Carries out a capsule command and returns the exit code.
 pub fn run(args: CapsuleArgs) -> Result<u8> {
     match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into() }) {
-        Command::Run { socket, command } => {
-            let daemon = spawn_daemon(SpawnOptions { socket, command, instance: None })?;
+        Command::Run { socket, no_chrome, command } => {
+            require_terminal()?;
+            let daemon = spawn_daemon(SpawnOptions { socket, no_chrome, command, instance: None })?;
             attach_and_part(&daemon.socket)
         }
         Command::Attach { socket } => attach_and_part(&socket),
-        Command::Daemon { socket, instance, background, owns_directory, command } => {
+        Command::Daemon { socket, instance, background, owns_directory, no_chrome, command } => {
+            // The agents' environment names it, and they change directories.
+            let socket = std::path::absolute(&socket).context("cannot tell where the socket goes")?;
             let directory = socket.parent().filter(|_| owns_directory).map(Path::to_owned);
-            let exit_code = daemon(Settings { instance, socket, command }, background);
+            let exit_code = daemon(Settings { instance, socket, command, chrome: !no_chrome }, background);
             if let Some(directory) = directory {
                 // Something else in it is a reason to keep it.
                 let _ = std::fs::remove_dir(directory);
@@ -130,9 +146,10 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
         Command::Report { runtime } => {
             let mut json = String::new();
             std::io::stdin()
-                .take(MAX_REPORT)
+                .take(MAX_REPORT + 1)
                 .read_to_string(&mut json)
                 .context("cannot read standard input")?;
+            anyhow::ensure!(json.len() as u64 <= MAX_REPORT, "a report is at most {MAX_REPORT} bytes long");
             let payload = serde_json::from_str(&json).context("standard input is not JSON")?;
             report_as(&runtime, payload)?;
             Ok(0)
@@ -141,7 +158,7 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
 }
 
 /// The longest report that is read; hooks pass on whole tool outputs.
-const MAX_REPORT: u64 = 2 << 20;
+const MAX_REPORT: u64 = 1 << 20;
 
 /// Attaches, and says on the terminal how it ended.
 fn attach_and_part(socket: &Path) -> Result<u8> {

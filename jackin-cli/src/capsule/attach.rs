@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use jackin_core::protocol::Version;
-use jackin_core::protocol::attach::{Decoder, Frame, Hello, Shutdown, ShutdownReason, encode};
+use jackin_core::protocol::attach::{DecodeError, Decoder, Frame, Hello, Shutdown, ShutdownReason, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -79,16 +79,20 @@ async fn show(terminal: &Terminal, mut reader: OwnedReadHalf) -> Parting {
                 Ok(Some(Frame::Bell)) => terminal.write_all(b"\x07").await,
                 Ok(Some(Frame::Shutdown(shutdown))) => return part(shutdown),
                 Ok(Some(_)) => Ok(()),
-                Err(error) => return lost(error.to_string()),
+                Err(error) if error.is_fatal() || matches!(error, DecodeError::Version { .. }) => {
+                    return lost(error.to_string());
+                }
+                // A frame that makes no sense costs itself only.
+                Err(_) => Ok(()),
             };
             if written.is_err() {
                 return terminal_gone();
             }
         }
-        match reader.read(&mut buf).await {
+        let room = decoder.room().min(buf.len());
+        match reader.read(&mut buf[..room]).await {
             Ok(len) if len > 0 => {
-                let taken = decoder.feed(&buf[..len]);
-                debug_assert_eq!(taken, len, "whole frames are taken out before more is fed");
+                let _ = decoder.feed(&buf[..len]);
             }
             _ => return lost("lost the connection: the capsule was killed or has crashed".to_owned()),
         }
@@ -133,10 +137,15 @@ async fn forward_signals(terminal: &Terminal, to_capsule: &mpsc::Sender<Vec<u8>>
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
+    let mut continued = listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
     loop {
         tokio::select! {
             _ = resized.recv() => {
                 // Ending is noticed by the other direction.
+                let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
+            }
+            _ = continued.recv() => {
+                terminal.resume();
                 let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
             }
             _ = terminate.recv() => break,

@@ -14,7 +14,7 @@ use jackin_core::protocol::control::{
     self, Call, CallError, ControlError, Done, ErrorCode, Match, PREFACE, Reply, Request, Status, StreamItem,
     Until, Waited,
 };
-use jackin_core::{Received, SessionId};
+use jackin_core::{Event, EventKind, Received, SessionId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -30,6 +30,9 @@ const MAX_CONNECTIONS: usize = 64;
 
 /// How long a peer may take to say what it wants, and to finish a message that it began.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a peer may leave an answer unread.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 const READ_SIZE: usize = 64 * 1024;
 
@@ -105,7 +108,8 @@ async fn serve(stream: UnixStream, caller: Caller, to_daemon: mpsc::Sender<Messa
     let (mut reader, writer) = stream.into_split();
     let first = timeout(PATIENCE, reader.read_u8()).await??;
     if first == PREFACE {
-        Control { reader, writer, caller, to_daemon, decoder: control::Decoder::new() }.serve().await
+        let daemon = Asker { caller, to_daemon };
+        Control { reader, writer, daemon, decoder: control::Decoder::new() }.serve().await
     } else if caller == Caller::Operator {
         serve_terminal(first, reader, writer, to_daemon).await
     } else {
@@ -138,14 +142,23 @@ async fn serve_terminal(
     }
     let reading = async {
         let mut buf = vec![0; READ_SIZE];
-        loop {
-            while let Some(event) = next_event(&mut decoder) {
-                if to_daemon.send(Message::Client { id, event }).await.is_err() {
-                    return;
+        'connection: loop {
+            loop {
+                match next_event(&mut decoder) {
+                    Next::Event(event) => {
+                        if to_daemon.send(Message::Client { id, event }).await.is_err() {
+                            return;
+                        }
+                    }
+                    Next::More => break,
+                    Next::Broken => break 'connection,
                 }
             }
-            match reader.read(&mut buf).await {
-                Ok(len) if len > 0 => feed_all(&mut decoder, &buf[..len]),
+            let room = decoder.room().min(buf.len());
+            match reader.read(&mut buf[..room]).await {
+                Ok(len) if len > 0 => {
+                    let _ = decoder.feed(&buf[..len]);
+                }
                 _ => break,
             }
         }
@@ -166,17 +179,16 @@ async fn serve_terminal(
     Ok(())
 }
 
-/// The decoder has room for more than one read, and frames are taken out after each.
-fn feed_all(decoder: &mut attach::Decoder, bytes: &[u8]) {
-    let taken = decoder.feed(bytes);
-    debug_assert_eq!(taken, bytes.len(), "whole frames are taken out before more is fed");
-}
-
 async fn read_hello(reader: &mut OwnedReadHalf, decoder: &mut attach::Decoder) -> Result<Hello, Shutdown> {
     let protocol_error = |message: String| Shutdown { reason: ShutdownReason::ProtocolError, message };
     let mut buf = [0; 4096];
     loop {
         match decoder.next_frame() {
+            Ok(Some(Frame::Hello(Hello { read_only: true, .. }))) => {
+                return Err(protocol_error(
+                    "this capsule cannot be looked at without taking it over".to_owned(),
+                ));
+            }
             Ok(Some(Frame::Hello(hello))) => return Ok(hello),
             Ok(Some(_)) => return Err(protocol_error("the first frame must be a Hello".to_owned())),
             Ok(None) => {}
@@ -186,25 +198,35 @@ async fn read_hello(reader: &mut OwnedReadHalf, decoder: &mut attach::Decoder) -
             }
             Err(error) => return Err(protocol_error(error.to_string())),
         }
-        match reader.read(&mut buf).await {
-            Ok(len) if len > 0 => feed_all(decoder, &buf[..len]),
+        let room = decoder.room().min(buf.len());
+        match reader.read(&mut buf[..room]).await {
+            Ok(len) if len > 0 => {
+                let _ = decoder.feed(&buf[..len]);
+            }
             _ => return Err(protocol_error("the connection was closed before a Hello".to_owned())),
         }
     }
 }
 
-/// The next thing that the client did; none when more has to be read. Frames that make no sense here are skipped.
-fn next_event(decoder: &mut attach::Decoder) -> Option<ClientEvent> {
+enum Next {
+    Event(ClientEvent),
+    More,
+    /// Nothing further can be read.
+    Broken,
+}
+
+/// The next thing that the client did. Frames that make no sense here are skipped.
+fn next_event(decoder: &mut attach::Decoder) -> Next {
     loop {
-        return match decoder.next_frame() {
-            Ok(None) => None,
-            Ok(Some(Frame::Input(bytes))) => Some(ClientEvent::Input(bytes.to_vec())),
-            Ok(Some(Frame::Resize(size))) => Some(ClientEvent::Resize(size)),
-            Ok(Some(Frame::Detach)) => Some(ClientEvent::Detach),
+        return Next::Event(match decoder.next_frame() {
+            Ok(None) => return Next::More,
+            Ok(Some(Frame::Input(bytes))) => ClientEvent::Input(bytes.to_vec()),
+            Ok(Some(Frame::Resize(size))) => ClientEvent::Resize(size),
+            Ok(Some(Frame::Detach)) => ClientEvent::Detach,
             Ok(Some(_)) => continue,
-            Err(error) if error.is_fatal() => Some(ClientEvent::Detach),
+            Err(error) if error.is_fatal() => return Next::Broken,
             Err(_) => continue,
-        };
+        });
     }
 }
 
@@ -212,9 +234,23 @@ fn next_event(decoder: &mut attach::Decoder) -> Option<ClientEvent> {
 struct Control {
     reader: OwnedReadHalf,
     writer: OwnedWriteHalf,
+    daemon: Asker,
+    decoder: control::Decoder,
+}
+
+/// The way to the daemon's answers.
+#[derive(Clone)]
+struct Asker {
     caller: Caller,
     to_daemon: mpsc::Sender<Message>,
-    decoder: control::Decoder,
+}
+
+impl Asker {
+    async fn ask(&self, call: Call) -> Option<Answer> {
+        let (answer, answered) = oneshot::channel();
+        self.to_daemon.send(Message::Call { caller: self.caller, call, answer }).await.ok()?;
+        answered.await.ok()
+    }
 }
 
 impl Control {
@@ -224,21 +260,34 @@ impl Control {
                 Ok(Call { request: Request::Events { from }, token }) => {
                     return self.stream(token, from).await;
                 }
-                Ok(Call { request: Request::Wait { sessions, until, matching, timeout_ms }, token })
-                    if self.caller == Caller::Operator =>
+                Ok(Call { request: Request::Wait { sessions, until, matching, timeout_ms }, .. })
+                    if self.daemon.caller == Caller::Operator =>
                 {
-                    let waiting = self.wait(token, &sessions, &until, matching);
-                    let waited = match timeout_ms {
-                        Some(ms) => timeout(Duration::from_millis(ms), waiting).await.unwrap_or_else(|_| {
-                            Err(ControlError::new(ErrorCode::Timeout, format!("not so after {ms} ms")))
-                        }),
-                        None => waiting.await,
+                    let daemon = self.daemon.clone();
+                    let waiting = wait(&daemon, &sessions, &until, matching);
+                    let limited = async {
+                        match timeout_ms {
+                            Some(ms) => {
+                                timeout(Duration::from_millis(ms), waiting).await.unwrap_or_else(|_| {
+                                    Err(ControlError::new(
+                                        ErrorCode::Timeout,
+                                        format!("not so after {ms} ms"),
+                                    ))
+                                })
+                            }
+                            None => waiting.await,
+                        }
+                    };
+                    let waited = tokio::select! {
+                        waited = limited => waited,
+                        // Nobody is left to be told.
+                        () = self.peer_gone() => return Ok(()),
                     };
                     self.reply(&Reply::from(waited)).await?;
                 }
                 Ok(call) => {
-                    let Some(Answer::Message(wire)) = self.ask(call).await else { return Ok(()) };
-                    self.writer.write_all(&wire).await?;
+                    let Some(Answer::Message(wire)) = self.daemon.ask(call).await else { return Ok(()) };
+                    self.write(&wire).await?;
                 }
                 Err(error) => {
                     let code = match error {
@@ -252,10 +301,12 @@ impl Control {
         Ok(())
     }
 
-    /// The next call; none when the peer or the daemon is gone. A message that was begun must be finished in time.
+    /// The next call; none when the peer or the daemon is gone. A message that was begun must be finished in time, and
+    /// an agent has no reason to keep a connection open between two.
     async fn next_call(&mut self) -> io::Result<Option<Result<Call, CallError>>> {
         let mut buf = vec![0; READ_SIZE];
-        let mut begun = None;
+        let soon = || tokio::time::Instant::now() + PATIENCE;
+        let mut finish_by = (self.daemon.caller == Caller::Agent).then(soon);
         loop {
             match self.decoder.next_message() {
                 Ok(Some(json)) => return Ok(Some(Call::from_json(json))),
@@ -266,37 +317,52 @@ impl Control {
                     return Ok(None);
                 }
             }
+            let room = self.decoder.room().min(buf.len());
             let len = tokio::select! {
-                len = self.reader.read(&mut buf) => len?,
-                () = self.to_daemon.closed() => return Ok(None),
-                () = deadline(begun) => return Ok(None),
+                len = self.reader.read(&mut buf[..room]) => len?,
+                () = self.daemon.to_daemon.closed() => return Ok(None),
+                () = deadline(finish_by) => return Ok(None),
             };
             if len == 0 {
                 return Ok(None);
             }
-            begun.get_or_insert_with(|| tokio::time::Instant::now() + PATIENCE);
-            let taken = self.decoder.feed(&buf[..len]);
-            debug_assert_eq!(taken, len, "whole messages are taken out before more is fed");
+            finish_by.get_or_insert_with(soon);
+            let _ = self.decoder.feed(&buf[..len]);
         }
     }
 
-    async fn ask(&self, call: Call) -> Option<Answer> {
-        let (answer, answered) = oneshot::channel();
-        self.to_daemon.send(Message::Call { caller: self.caller, call, answer }).await.ok()?;
-        answered.await.ok()
+    /// Completes when the peer closes. What it sends until then is kept for later.
+    async fn peer_gone(&mut self) {
+        let mut buf = vec![0; READ_SIZE];
+        loop {
+            let room = self.decoder.room().min(buf.len());
+            match self.reader.read(&mut buf[..room]).await {
+                Ok(len) if len > 0 => {
+                    let _ = self.decoder.feed(&buf[..len]);
+                }
+                // A peer that sends ahead without end has to wait.
+                Ok(_) if room == 0 => std::future::pending().await,
+                _ => return,
+            }
+        }
     }
 
     async fn reply<T: serde::Serialize>(&mut self, reply: &Reply<T>) -> io::Result<()> {
         let mut wire = Vec::new();
         control::encode(reply, &mut wire).map_err(io::Error::other)?;
-        self.writer.write_all(&wire).await
+        self.write(&wire).await
+    }
+
+    /// A peer that does not take an answer for this long gets no more of them.
+    async fn write(&mut self, wire: &[u8]) -> io::Result<()> {
+        timeout(WRITE_PATIENCE, self.writer.write_all(wire)).await?
     }
 
     async fn stream(mut self, token: Option<String>, from: Option<u64>) -> io::Result<()> {
         let Feed { missed, past, mut live } =
-            match self.ask(Call { token, request: Request::Events { from } }).await {
+            match self.daemon.ask(Call { token, request: Request::Events { from } }).await {
                 Some(Answer::Feed(feed)) => feed,
-                Some(Answer::Message(wire)) => return self.writer.write_all(&wire).await,
+                Some(Answer::Message(wire)) => return self.write(&wire).await,
                 None => return Ok(()),
             };
         if missed > 0 {
@@ -322,33 +388,54 @@ impl Control {
             self.reply(&Reply::Result(item)).await?;
         }
     }
+}
 
-    /// Looks again after each event, so a state that is there already counts, and none is missed in between.
-    async fn wait(
-        &self,
-        token: Option<String>,
-        sessions: &[SessionId],
-        until: &[Until],
-        matching: Match,
-    ) -> Result<Waited, ControlError> {
-        let gone =
-            || ControlError::new(ErrorCode::NotFound, "the capsule ended before the state was reached");
-        let call = |request| self.ask(Call { token: token.clone(), request });
-        let Some(Answer::Feed(Feed { mut live, .. })) = call(Request::Events { from: None }).await else {
-            return Err(gone());
-        };
-        loop {
-            let Some(Answer::Message(wire)) = call(Request::Status {}).await else { return Err(gone()) };
-            let status: Reply<Status> = serde_json::from_slice(&wire[4..])
-                .map_err(|error| ControlError::new(ErrorCode::Failed, error.to_string()))?;
-            if let Some(waited) = evaluate(&status.into_result()?, sessions, until, matching)? {
-                return Ok(waited);
+/// Follows the events from a status on, so a state that is there already counts, and none is missed in between.
+async fn wait(
+    daemon: &Asker,
+    sessions: &[SessionId],
+    until: &[Until],
+    matching: Match,
+) -> Result<Waited, ControlError> {
+    if until.is_empty() {
+        return Err(ControlError::new(ErrorCode::BadRequest, "name at least one state to wait for"));
+    }
+    let gone = || ControlError::new(ErrorCode::NotFound, "the capsule ended before the state was reached");
+    let Some(Answer::Feed(Feed { mut live, .. })) = daemon.ask(Request::Events { from: None }.into()).await
+    else {
+        return Err(gone());
+    };
+    let mut seen = ask_status(daemon).await.ok_or_else(gone)?;
+    loop {
+        if let Some(waited) = evaluate(&seen, sessions, until, matching)? {
+            return Ok(waited);
+        }
+        match live.next().await {
+            Some(Received::Value(Event {
+                kind: EventKind::AgentStateChanged { session_id, state, status, .. },
+                ..
+            })) => {
+                if let Some(session) = seen.sessions.iter_mut().find(|session| session.id == session_id) {
+                    (session.attention, session.status) = (state, status);
+                }
             }
-            if live.next().await.is_none() {
-                return Err(gone());
+            Some(
+                Received::Value(Event { kind: EventKind::SessionStarted { .. }, .. }) | Received::Missed(_),
+            ) => {
+                seen = ask_status(daemon).await.ok_or_else(gone)?;
             }
+            Some(Received::Value(_)) => {}
+            None => return Err(gone()),
         }
     }
+}
+
+async fn ask_status(daemon: &Asker) -> Option<Status> {
+    let Some(Answer::Message(wire)) = daemon.ask(Request::Status {}.into()).await else { return None };
+    let mut decoder = control::Decoder::new();
+    let _ = decoder.feed(&wire);
+    let json = decoder.next_message().ok()??;
+    serde_json::from_slice::<Reply<Status>>(json).ok()?.into_result().ok()
 }
 
 /// The sessions that are in one of the states, if they are enough.

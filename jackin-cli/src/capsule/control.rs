@@ -2,16 +2,18 @@
 
 use jackin_core::protocol::Version;
 use jackin_core::protocol::control::{
-    self, Call, ControlError, Done, ErrorCode, ReadText, Reply, Request, Snapshot, Status, Tags, TextFormat,
-    Title,
+    self, Call, ControlError, Created, Direction, Done, ErrorCode, Launch, ReadText, Reply, Request,
+    Snapshot, Status, Tags, TextFormat, Title,
 };
-use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source};
+use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source, one_line};
+use jackin_mux::Place;
 use serde::Serialize;
 
 use super::connection::Caller;
-use super::daemon::Daemon;
+use super::daemon::{Daemon, Start};
 use super::events::Feed;
 use super::now;
+use super::session::Session;
 
 /// The answer to a call: one message, or a feed of events that the connection turns into a stream.
 #[derive(Debug)]
@@ -41,19 +43,27 @@ impl Daemon {
             Request::SessionSend { session_id, text, submit, force, wait_ms: None } => {
                 message(self.send(session_id, &text, submit, force))
             }
-            Request::SessionKill { session_id } => message(self.find(session_id).map(|()| {
-                self.stop();
+            Request::SessionCreate { launch } => message(self.create(Place::Tab, launch)),
+            Request::SessionSplit { session_id, direction, launch } => {
+                message(self.split(session_id, direction, launch))
+            }
+            Request::SessionFocus { session_id } => message(self.focus(session_id)),
+            Request::SessionKill { session_id } => message(self.find(session_id).map(drop).map(|()| {
+                self.stop_one(session_id);
                 Done {}
             })),
-            Request::Ack { session_id } => message(self.find(session_id).map(|()| {
-                self.acknowledge();
+            Request::Ack { session_id } => message(self.find(session_id).map(drop).map(|()| {
+                self.acknowledge(session_id);
                 Done {}
             })),
             Request::TagsList {} => message(Ok(Tags { tags: self.tags.entries() })),
             Request::TagsSet { kind, value } => message(self.tags.set(&kind, &value, now())),
             Request::TagsUnset { kind, value } => message(self.tags.unset(&kind, &value, now())),
             Request::Report { session_id, runtime, payload } => {
-                message(self.report(session_id, &runtime, payload))
+                let own =
+                    self.sessions.values().find(|session| token.as_deref() == Some(session.token.as_str()));
+                let id = session_id.or(own.map(|session| session.id)).or(self.only_session());
+                message(self.report(id, &runtime, payload))
             }
             Request::Shutdown {} => {
                 self.stop();
@@ -61,7 +71,7 @@ impl Daemon {
             }
             _ => message::<Done>(Err(ControlError::new(
                 ErrorCode::Unsupported,
-                "this capsule runs one session and does not serve this call",
+                "this capsule does not serve this call",
             ))),
         }
     }
@@ -69,29 +79,64 @@ impl Daemon {
     /// The operator may do everything. An agent may report about itself, with the token that it was given.
     fn authorize(&self, caller: Caller, token: Option<&str>, request: &Request) -> Result<(), ControlError> {
         let forbidden = |message| Err(ControlError::new(ErrorCode::Forbidden, message));
-        match (caller, request) {
-            (Caller::Operator, _) => Ok(()),
-            (Caller::Agent, _) if token != Some(self.session.token.as_str()) => {
+        let own = self.sessions.values().find(|session| token == Some(session.token.as_str()));
+        match (caller, request, own) {
+            (Caller::Operator, ..) => Ok(()),
+            (Caller::Agent, _, None) => {
                 forbidden("the token in JACKIN_AGENT_TOKEN is missing or not that of a running session")
             }
-            (Caller::Agent, Request::Report { session_id, .. })
-                if session_id.is_none_or(|id| id == self.session.id) =>
+            (Caller::Agent, Request::Report { session_id, .. }, Some(own))
+                if session_id.is_none_or(|id| id == own.id) =>
             {
                 Ok(())
             }
-            (Caller::Agent, _) => forbidden("an agent may report about itself and nothing else"),
+            (Caller::Agent, ..) => forbidden("an agent may report about itself and nothing else"),
         }
     }
 
-    fn find(&self, id: SessionId) -> Result<(), ControlError> {
-        if id == self.session.id {
-            Ok(())
-        } else {
-            Err(ControlError::new(
-                ErrorCode::NotFound,
-                format!("there is no session {id}; `status` lists them"),
-            ))
+    fn find(&self, id: SessionId) -> Result<&Session, ControlError> {
+        self.sessions.get(&id).ok_or_else(|| {
+            ControlError::new(ErrorCode::NotFound, format!("there is no session {id}; `status` lists them"))
+        })
+    }
+
+    fn create(&mut self, place: Place, launch: Launch) -> Result<Created, ControlError> {
+        let Launch { command, agent, name, cwd, env, focus } = launch;
+        if let Some(agent) = agent.filter(|_| command.is_empty()) {
+            let message = format!("no agent {agent:?} is configured: give a command line");
+            return Err(ControlError::new(ErrorCode::Unsupported, message));
         }
+        let start = Start { command, cwd: cwd.map(Into::into), env };
+        match self.open(place, name.as_deref(), focus, start) {
+            Ok(session_id) => Ok(Created { session_id }),
+            Err(error) => Err(ControlError::new(ErrorCode::Failed, format!("{error:#}"))),
+        }
+    }
+
+    fn split(
+        &mut self,
+        beside: Option<SessionId>,
+        direction: Direction,
+        launch: Launch,
+    ) -> Result<Created, ControlError> {
+        let pane = match beside {
+            Some(id) => self.find(id)?.pane,
+            None => self.mux.focused().ok_or_else(|| {
+                ControlError::new(ErrorCode::NotFound, "there is no pane to split: use `create`")
+            })?,
+        };
+        let place = match direction {
+            Direction::Right => Place::Right(pane),
+            Direction::Down => Place::Down(pane),
+        };
+        self.create(place, launch)
+    }
+
+    fn focus(&mut self, id: SessionId) -> Result<Done, ControlError> {
+        let pane = self.find(id)?.pane;
+        let now = self.steady();
+        self.mux.focus(pane, now);
+        Ok(Done {})
     }
 
     fn status(&self) -> Status {
@@ -101,39 +146,41 @@ impl Daemon {
             protocol: Version::CURRENT,
             instance: self.instance.clone(),
             attached: self.is_attached(),
-            attention: self.session.standing.attention(),
-            sessions: vec![self.session_info()],
+            attention: Attention::roll_up(self.sessions.values().map(|session| session.standing.attention())),
+            sessions: self.session_infos(),
         }
     }
 
     fn title(&mut self, id: SessionId, rename: Option<String>) -> Result<Title, ControlError> {
         self.find(id)?;
         if let Some(title) = rename {
-            self.set_title(title.chars().filter(|c| !c.is_control()).collect());
+            self.set_title(id, &title);
         }
-        Ok(Title { title: self.session.title.clone() })
+        Ok(Title { title: self.find(id)?.title.clone() })
     }
 
     fn read(&self, id: SessionId, format: TextFormat, history: u32) -> Result<ReadText, ControlError> {
-        self.find(id)?;
-        if format == TextFormat::Sgr || history > 0 {
-            return Err(ControlError::new(
-                ErrorCode::Unsupported,
-                "this capsule reads the screen as plain text only",
-            ));
+        let pane = self.find(id)?.pane;
+        let history = history as usize;
+        let text = match format {
+            TextFormat::Sgr => self.mux.styled_text(pane, history),
+            TextFormat::Text => self.mux.text(pane, history),
         }
-        Ok(ReadText { text: self.mux.text(), size: self.mux.size(), history: 0 })
+        .unwrap_or_default();
+        let size = self.mux.size(pane).unwrap_or_default();
+        let rows = text.lines().count();
+        Ok(ReadText { text, size, history: rows.saturating_sub(size.rows.into()) as u32 })
     }
 
     fn send(&mut self, id: SessionId, text: &str, submit: bool, force: bool) -> Result<Done, ControlError> {
-        self.find(id)?;
-        let attention = self.session.standing.attention();
+        let session = self.find(id)?;
+        let attention = session.standing.attention();
         if !force && matches!(attention, Attention::Blocked | Attention::Working) {
             return Err(ControlError::new(
                 ErrorCode::Refused,
                 format!(
                     "session {id} is {attention} ({}): what is typed now would answer it; use force to send all the same",
-                    self.session.standing.status()
+                    session.standing.status()
                 ),
             ));
         }
@@ -141,7 +188,7 @@ impl Daemon {
         if submit {
             bytes.push(b'\r');
         }
-        match self.session.write(bytes) {
+        match session.write(bytes) {
             Ok(()) => Ok(Done {}),
             Err(_) => Err(ControlError::new(ErrorCode::LimitReached, "the program does not read its input")),
         }
@@ -154,7 +201,10 @@ impl Daemon {
         runtime: &str,
         payload: serde_json::Value,
     ) -> Result<Done, ControlError> {
-        self.find(id.unwrap_or(self.session.id))?;
+        let Some(id) = id else {
+            return Err(ControlError::new(ErrorCode::BadRequest, "say which session the report is about"));
+        };
+        self.find(id)?;
         if runtime != "jackin" {
             return Err(ControlError::new(
                 ErrorCode::Unsupported,
@@ -164,31 +214,52 @@ impl Daemon {
         let event: RuntimeEvent = serde_json::from_value(payload).map_err(|error| {
             ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
         })?;
-        self.observe(&event);
+        self.observe(id, &event);
         Ok(Done {})
     }
 
-    fn observe(&mut self, event: &RuntimeEvent) {
+    /// With one session, there is no doubt which one is meant.
+    fn only_session(&self) -> Option<SessionId> {
+        let mut ids = self.sessions.keys().copied();
+        ids.next().filter(|_| ids.next().is_none())
+    }
+
+    fn is_busy(&self, id: SessionId) -> bool {
+        let status = self.sessions.get(&id).map(|session| session.standing.status());
+        matches!(status, Some(AgentStatus::Busy { .. }))
+    }
+
+    fn observe(&mut self, id: SessionId, event: &RuntimeEvent) {
         let since = now();
-        for tag in self.tags.observe(event, since) {
+        for tag in self.tags.observe(id, event, since) {
             self.publish(tag);
         }
         let (status, evidence) = match event {
+            // It was busy all along, not only from now on.
+            RuntimeEvent::TurnStarted if self.is_busy(id) => return,
             RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
-            RuntimeEvent::Waiting { prompt, .. } => {
-                (AgentStatus::Question { prompt: prompt.clone(), since }, "the agent asked for an answer")
-            }
+            RuntimeEvent::Waiting { prompt, .. } => (
+                AgentStatus::Question { prompt: prompt.as_deref().map(told), since },
+                "the agent asked for an answer",
+            ),
             RuntimeEvent::WaitingResolved { .. } => {
                 (AgentStatus::Busy { since }, "the question was answered")
             }
             RuntimeEvent::TurnEnded { error } => {
-                (AgentStatus::Idle { error: error.clone() }, "the agent ended its turn")
+                (AgentStatus::Idle { error: error.as_deref().map(told) }, "the agent ended its turn")
             }
             _ => return,
         };
-        self.set_status(status, Source::Hook, evidence);
+        self.set_status(id, status, Source::Hook, evidence);
     }
 }
+
+/// An agent's question or error as it is kept and shown: the whole of it stands on the agent's screen.
+fn told(text: &str) -> String {
+    one_line(text, MAX_TOLD)
+}
+
+const MAX_TOLD: usize = 1_000;
 
 fn message<T: Serialize>(result: Result<T, ControlError>) -> Answer {
     let mut wire = Vec::new();

@@ -1,17 +1,17 @@
 //! The control client's commands: one call each, printed for a person or as JSON.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Done, Match, Provider, ReadText, Request, Snapshot, Status, StreamItem, TagEntry, Tags, TextFormat,
-    Title, Until, Waited,
+    Created, Direction, Done, Launch, Match, Provider, ReadText, Request, Snapshot, Status, StreamItem,
+    TagEntry, Tags, TextFormat, Title, Until, Waited,
 };
 use jackin_core::{Event, EventKind, SessionId, TagKind};
 use serde::Serialize;
 
+use super::output::{print_line, printable};
 use crate::client::Client;
 
 /// What can be asked of a capsule.
@@ -41,6 +41,31 @@ pub(super) enum CtlCommand {
         /// Give up after so many milliseconds
         #[arg(long, value_name = "MS")]
         timeout: Option<u64>,
+    },
+    /// Start a session in a new tab and print its id
+    Create {
+        #[command(flatten)]
+        launch: LaunchArgs,
+    },
+    /// Start a session beside another one and print its id
+    Split {
+        /// At the right
+        #[arg(long, required_unless_present = "down")]
+        right: bool,
+        /// Below
+        #[arg(long, conflicts_with = "right")]
+        down: bool,
+        /// The session to split [default: the focused one]
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
+        #[command(flatten)]
+        launch: LaunchArgs,
+    },
+    /// Show a session to the operator
+    Focus {
+        /// Which session
+        #[arg(long, value_name = "ID")]
+        session: SessionId,
     },
     /// Print what stands on a session's screen
     Read {
@@ -89,6 +114,26 @@ pub(super) enum CtlCommand {
     },
     /// End every session and the capsule
     Shutdown,
+}
+
+/// What to start.
+#[derive(Debug, Args)]
+pub(super) struct LaunchArgs {
+    /// The label of its tab
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Leave the operator's focus where it is
+    #[arg(long)]
+    no_focus: bool,
+    /// The program and its arguments [default: your shell]
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<String>,
+}
+
+impl From<LaunchArgs> for Launch {
+    fn from(args: LaunchArgs) -> Self {
+        Self { command: args.command, name: args.name, focus: !args.no_focus, ..Self::default() }
+    }
 }
 
 /// What can be done about tags.
@@ -143,6 +188,17 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
                 waited.sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             })
         }
+        CtlCommand::Create { launch } => {
+            created(&mut client, Request::SessionCreate { launch: launch.into() }, json).await
+        }
+        CtlCommand::Split { down, session, launch, .. } => {
+            let direction = if down { Direction::Down } else { Direction::Right };
+            let request = Request::SessionSplit { session_id: session, direction, launch: launch.into() };
+            created(&mut client, request, json).await
+        }
+        CtlCommand::Focus { session } => {
+            done(&mut client, Request::SessionFocus { session_id: session }, json).await
+        }
         CtlCommand::Read { session } => {
             let request = Request::SessionRead { session_id: session, format: TextFormat::Text, history: 0 };
             let read: ReadText = client.call(request).await?;
@@ -178,16 +234,19 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
     }
 }
 
+async fn created(client: &mut Client, request: Request, json: bool) -> Result<()> {
+    let created: Created = client.call(request).await?;
+    print(json, &created, || created.session_id.to_string())
+}
+
 async fn done(client: &mut Client, request: Request, json: bool) -> Result<()> {
     let done: Done = client.call(request).await?;
     if json { print(json, &done, String::new) } else { Ok(()) }
 }
 
 fn print(json: bool, value: &impl Serialize, human: impl FnOnce() -> String) -> Result<()> {
-    let text = if json { serde_json::to_string(value)? } else { human() };
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}")?;
-    Ok(stdout.flush()?)
+    let text = if json { serde_json::to_string(value)? } else { printable(&human()) };
+    print_line(&text)
 }
 
 fn table(status: &Status) -> String {
@@ -232,7 +291,7 @@ pub(crate) fn describe(event: &Event) -> String {
         }
         EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
         EventKind::UsageUpdated { session_id, usage } => {
-            let tokens = usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
+            let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
             format!("session {session_id} used {tokens} tokens")
         }
         EventKind::Bell { session_id } => format!("session {session_id} rang the bell"),
@@ -241,5 +300,5 @@ pub(crate) fn describe(event: &Event) -> String {
         _ => "something that this version does not know".to_owned(),
     };
     // Titles and questions are an agent's words.
-    what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    printable(&what)
 }

@@ -8,6 +8,7 @@ mod control;
 mod ctl;
 mod daemon;
 mod events;
+mod output;
 mod report;
 mod session;
 mod socket;
@@ -19,6 +20,7 @@ pub use args::{CapsuleArgs, main, run};
 pub(crate) use args::{block_on, exit};
 pub(crate) use attach::attach;
 pub(crate) use ctl::describe;
+pub(crate) use output::{print_line, printable};
 pub(crate) use report::{ReportError, report};
 pub(crate) use spawn::{SpawnOptions, spawn_daemon};
 

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) enum ReportError {
     #[error("{0} is not set: reports work inside a jackin session only")]
     NotInASession(&'static str),
-    #[error("cannot tell the capsule: {0}")]
+    #[error("cannot tell the capsule")]
     Io(#[from] io::Error),
     #[error(transparent)]
     Refused(#[from] ControlError),

@@ -14,7 +14,8 @@ use jackin_core::{PaneId, SessionId, Size, Standing, Timestamp};
 use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::time::Instant;
 
 /// How much is read from a PTY at once.
 const READ_SIZE: usize = 64 * 1024;
@@ -35,7 +36,7 @@ const DRAIN_LIMIT: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub(super) command: &'a [String],
-    pub(super) env: BTreeMap<&'static str, String>,
+    pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: Option<&'a Path>,
     pub(super) size: Size,
 }
@@ -43,7 +44,8 @@ pub(super) struct Program<'a> {
 /// What a session's tasks tell the daemon.
 #[derive(Debug)]
 pub(super) enum SessionEvent {
-    Printed(Vec<u8>),
+    /// The permit lets the reader go on once it is dropped.
+    Printed(Vec<u8>, OwnedSemaphorePermit),
     Exited(ExitStatus),
 }
 
@@ -55,14 +57,15 @@ pub(super) struct Session {
     pub(super) token: String,
     pub(super) standing: Standing,
     pub(super) stopped_on_purpose: bool,
+    pub(super) started: Instant,
+    /// When it is killed, having been told to end.
+    pub(super) kill_at: Option<Instant>,
+    /// Its reader waits while the multiplexer has not caught up.
+    pub(super) parked: Vec<OwnedSemaphorePermit>,
     process_group: Option<Pid>,
-    to_pty: mpsc::UnboundedSender<ToPty>,
+    to_pty: mpsc::UnboundedSender<Vec<u8>>,
+    size: watch::Sender<Size>,
     pending_input: Arc<AtomicUsize>,
-}
-
-enum ToPty {
-    Write(Vec<u8>),
-    Resize(Size),
 }
 
 /// A program cannot take more input.
@@ -70,14 +73,15 @@ enum ToPty {
 pub(super) struct InputRefused;
 
 impl Session {
-    /// Starts a program and returns what it says from then on.
+    /// Starts a program, which says what it does to `to_daemon` from then on.
     pub(super) fn start(
         id: SessionId,
         pane: PaneId,
         token: String,
         program: &Program<'_>,
         now: Timestamp,
-    ) -> Result<(Self, mpsc::Receiver<SessionEvent>)> {
+        to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
+    ) -> Result<Self> {
         let (pty, pts) = pty_process::open().context("cannot open a terminal for the session")?;
         pty.resize(pty_size(program.size)).context("cannot set the terminal's size")?;
         let (name, args) = program.command.split_first().context("there is no command to start")?;
@@ -92,23 +96,37 @@ impl Session {
         let child = command.spawn(pts).with_context(|| format!("cannot start {name}"))?;
         let process_group = child.id().and_then(|pid| Pid::from_raw(pid as i32));
         let (reader, writer) = pty.into_split();
-        let (to_daemon, from_session) = mpsc::channel(READS_AHEAD);
         let (to_pty, for_pty) = mpsc::unbounded_channel();
         let pending_input = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(write_input(writer, for_pty, Arc::clone(&pending_input)));
-        tokio::spawn(read_output(reader, child, to_daemon));
-        let session = Self {
+        let (size, sizes) = watch::channel(program.size);
+        tokio::spawn(write_input(writer, for_pty, sizes, Arc::clone(&pending_input)));
+        tokio::spawn(read_output(
+            reader,
+            child,
+            Reports { id, to_daemon, ahead: Arc::new(Semaphore::new(READS_AHEAD)) },
+        ));
+        Ok(Self {
             id,
             pane,
             title: title_of(name),
             token,
             standing: Standing::new(now),
             stopped_on_purpose: false,
+            started: Instant::now(),
+            kill_at: None,
+            parked: Vec::new(),
             process_group,
             to_pty,
+            size,
             pending_input,
-        };
-        Ok((session, from_session))
+        })
+    }
+
+    /// Asks the program to end; one that does not is killed at `kill_at`.
+    pub(super) fn stop(&mut self, kill_at: Instant) {
+        self.stopped_on_purpose = true;
+        self.signal(Signal::HUP);
+        self.kill_at.get_or_insert(kill_at);
     }
 
     /// Types bytes into the program. It need not read them at once, but there is a limit to what waits for it.
@@ -118,12 +136,12 @@ impl Session {
             self.pending_input.fetch_sub(bytes.len(), Ordering::Relaxed);
             return Err(InputRefused);
         }
-        self.to_pty.send(ToPty::Write(bytes)).map_err(|_| InputRefused)
+        self.to_pty.send(bytes).map_err(|_| InputRefused)
     }
 
     pub(super) fn resize(&self, size: Size) {
-        // A program that ended needs no size any more.
-        let _ = self.to_pty.send(ToPty::Resize(size));
+        // Only the latest counts, and a program that ended needs none any more.
+        let _ = self.size.send(size);
     }
 
     /// Asks the program and what it started in its group to end, or ends them.
@@ -140,7 +158,7 @@ pub(super) fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-fn title_of(program: &str) -> String {
+pub(super) fn title_of(program: &str) -> String {
     let name = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
     name.chars().filter(|c| !c.is_control()).collect()
 }
@@ -149,40 +167,70 @@ fn pty_size(size: Size) -> pty_process::Size {
     pty_process::Size::new(size.rows, size.cols)
 }
 
+/// Writes what the operator types. A program that does not read delays its own input, but not its size.
 async fn write_input(
     mut pty: OwnedWritePty,
-    mut input: mpsc::UnboundedReceiver<ToPty>,
+    mut input: mpsc::UnboundedReceiver<Vec<u8>>,
+    mut sizes: watch::Receiver<Size>,
     pending: Arc<AtomicUsize>,
 ) {
-    while let Some(next) = input.recv().await {
-        match next {
-            ToPty::Write(bytes) => {
-                let written = pty.write_all(&bytes).await;
-                pending.fetch_sub(bytes.len(), Ordering::Relaxed);
-                if written.is_err() {
+    let mut bytes = Vec::new();
+    let mut written = 0;
+    let mut shown = *sizes.borrow_and_update();
+    loop {
+        tokio::select! {
+            changed = sizes.changed() => {
+                if changed.is_err() {
                     return;
                 }
-            }
-            ToPty::Resize(size) => {
+                let size = *sizes.borrow_and_update();
+                // Sizes that came and went in between are skipped. The same size again is a request to draw again,
+                // and a program hears of changes only.
+                if size == shown {
+                    let _ = pty.resize(pty_size(Size { rows: size.rows.saturating_add(1), ..size }));
+                }
                 // Only a closed terminal has no size, and then nobody asks for it.
                 let _ = pty.resize(pty_size(size));
+                shown = size;
             }
+            wrote = pty.write(&bytes[written..]), if written < bytes.len() => match wrote {
+                Ok(len) if len > 0 => {
+                    written += len;
+                    pending.fetch_sub(len, Ordering::Relaxed);
+                }
+                _ => return,
+            },
+            next = input.recv(), if written == bytes.len() => match next {
+                Some(next) => (bytes, written) = (next, 0),
+                None => return,
+            },
         }
     }
 }
 
+/// One session's way to the daemon: so many reads ahead, that the program waits for us and not the other way round.
+struct Reports {
+    id: SessionId,
+    to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
+    ahead: Arc<Semaphore>,
+}
+
+impl Reports {
+    /// False when the daemon is gone.
+    async fn printed(&self, bytes: &[u8]) -> bool {
+        let Ok(permit) = Arc::clone(&self.ahead).acquire_owned().await else { return false };
+        self.to_daemon.send((self.id, SessionEvent::Printed(bytes.to_vec(), permit))).await.is_ok()
+    }
+}
+
 /// Reads until the program has ended and everything that it printed was read. The end comes last.
-async fn read_output(
-    mut pty: OwnedReadPty,
-    mut child: tokio::process::Child,
-    to_daemon: mpsc::Sender<SessionEvent>,
-) {
+async fn read_output(mut pty: OwnedReadPty, mut child: tokio::process::Child, reports: Reports) {
     let mut buf = vec![0; READ_SIZE];
     let status = loop {
         tokio::select! {
             read = pty.read(&mut buf) => match read {
                 Ok(len) if len > 0 => {
-                    if to_daemon.send(SessionEvent::Printed(buf[..len].to_vec())).await.is_err() {
+                    if !reports.printed(&buf[..len]).await {
                         return;
                     }
                 }
@@ -190,20 +238,20 @@ async fn read_output(
                 _ => break child.wait().await,
             },
             status = child.wait() => {
-                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut pty, &mut buf, &to_daemon)).await;
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut pty, &mut buf, &reports)).await;
                 break status;
             }
         }
     };
     let status = status.unwrap_or_else(|_: io::Error| ExitStatus::from_raw(1 << 8));
     // The daemon may be gone before.
-    let _ = to_daemon.send(SessionEvent::Exited(status)).await;
+    let _ = reports.to_daemon.send((reports.id, SessionEvent::Exited(status))).await;
 }
 
 /// What the program printed before it ended, and what its children print just then.
-async fn drain(pty: &mut OwnedReadPty, buf: &mut [u8], to_daemon: &mpsc::Sender<SessionEvent>) {
+async fn drain(pty: &mut OwnedReadPty, buf: &mut [u8], reports: &Reports) {
     while let Ok(Ok(len @ 1..)) = tokio::time::timeout(DRAIN_SILENCE, pty.read(buf)).await {
-        if to_daemon.send(SessionEvent::Printed(buf[..len].to_vec())).await.is_err() {
+        if !reports.printed(&buf[..len]).await {
             return;
         }
     }

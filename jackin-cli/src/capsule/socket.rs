@@ -1,6 +1,6 @@
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -14,6 +14,8 @@ const MAX_PATH: usize = 107;
 pub(super) struct Socket {
     pub(super) listener: UnixListener,
     path: PathBuf,
+    /// The file that was made; another one at the same path belongs to somebody else.
+    file: Option<(u64, u64)>,
 }
 
 impl Socket {
@@ -34,7 +36,7 @@ impl Socket {
         remove_stale(path)?;
         let listener =
             UnixListener::bind(path).with_context(|| format!("cannot listen at {}", path.display()))?;
-        let socket = Self { listener, path: path.to_owned() };
+        let socket = Self { listener, path: path.to_owned(), file: identity(path) };
         // Whoever gets in before this line is turned away by the check of the peer's user.
         fs::set_permissions(path, Permissions::from_mode(0o600))
             .with_context(|| format!("cannot keep others out of {}", path.display()))?;
@@ -44,9 +46,16 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Whoever removed it already wanted the same.
-        let _ = fs::remove_file(&self.path);
+        if self.file.is_some() && identity(&self.path) == self.file {
+            // Whoever removed it already wanted the same.
+            let _ = fs::remove_file(&self.path);
+        }
     }
+}
+
+/// Device and number of the file at a path.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Makes a directory, and those above it, that only this user can enter. One that exists stays as it is.
@@ -110,6 +119,19 @@ mod tests {
         fs::write(&path, "precious").unwrap();
         assert!(Socket::bind(&path).unwrap_err().to_string().contains("not a socket"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_took_the_place_of_ours_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j.sock");
+        let first = Socket::bind(&path).unwrap();
+        fs::rename(&path, dir.path().join("moved")).unwrap();
+        let second = Socket::bind(&path).unwrap();
+        drop(first);
+        assert!(path.exists());
+        drop(second);
+        assert!(!path.exists());
     }
 
     #[tokio::test]

@@ -16,6 +16,7 @@ pub(crate) struct SpawnOptions {
     pub(crate) instance: Option<InstanceName>,
     /// Where it listens; without it, in a fresh directory.
     pub(crate) socket: Option<PathBuf>,
+    pub(crate) no_chrome: bool,
     pub(crate) command: Vec<String>,
 }
 
@@ -52,6 +53,9 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
     }
     if own_dir.is_some() {
         command.arg("--owns-directory");
+    }
+    if options.no_chrome {
+        command.arg("--no-chrome");
     }
     command.arg("--").args(&options.command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

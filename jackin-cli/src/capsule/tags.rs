@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use jackin_core::protocol::control::{ControlError, Done, ErrorCode, TagEntry};
 use jackin_core::{EventKind, InstanceName, RuntimeEvent, SessionId, TagKind, Timestamp};
 use jackin_tags::{OverrideError, Overrides, TagExtractor, TagIndex, TagView};
@@ -5,30 +7,41 @@ use jackin_tags::{OverrideError, Overrides, TagExtractor, TagIndex, TagView};
 /// What the instance's agents declared and what the operator made of it.
 #[derive(Debug)]
 pub(super) struct InstanceTags {
-    extractor: TagExtractor,
+    instance: InstanceName,
+    /// One for each session that has said something.
+    extractors: BTreeMap<SessionId, TagExtractor>,
     index: TagIndex,
     overrides: Overrides,
 }
 
 impl InstanceTags {
-    pub(super) fn new(instance: InstanceName, session: SessionId) -> Self {
-        Self {
-            extractor: TagExtractor::new(instance, session),
-            index: TagIndex::new(),
-            overrides: Overrides::new(),
-        }
+    pub(super) fn new(instance: InstanceName) -> Self {
+        Self { instance, extractors: BTreeMap::new(), index: TagIndex::new(), overrides: Overrides::new() }
     }
 
     /// Reads an agent's words. Returns what is new; a value that was declared before is no news.
-    pub(super) fn observe(&mut self, event: &RuntimeEvent, now: Timestamp) -> Vec<EventKind> {
+    pub(super) fn observe(
+        &mut self,
+        session: SessionId,
+        event: &RuntimeEvent,
+        now: Timestamp,
+    ) -> Vec<EventKind> {
         let mut news = Vec::new();
-        for found in self.extractor.handle(event, now) {
+        let instance = &self.instance;
+        let extractor =
+            self.extractors.entry(session).or_insert_with(|| TagExtractor::new(instance.clone(), session));
+        for found in extractor.handle(event, now) {
             // A kind that nobody knows is told, but not kept.
             if self.index.record(&found) || matches!(found.tag.kind, TagKind::Other(_)) {
                 news.push(found.to_kind());
             }
         }
         news
+    }
+
+    /// A session has ended; what it declared stays.
+    pub(super) fn forget(&mut self, session: SessionId) {
+        self.extractors.remove(&session);
     }
 
     pub(super) fn entries(&self) -> Vec<TagEntry> {

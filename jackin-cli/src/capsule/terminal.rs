@@ -10,10 +10,13 @@ use rustix::fs::OFlags;
 use rustix::termios::{self, OptionalActions, Termios};
 use tokio::net::unix::pipe;
 
-/// Everything that a program in a pane may have had us switch on, off again; then back from the alternate screen.
-const LEAVE: &str = "\x1b[?1l\x1b>\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\
-    \x1b[?2004l\x1b[0m\x1b[ q\x1b[?25h\x1b[?1049l";
-const ENTER: &str = "\x1b[?1049h\x1b[2J\x1b[H";
+/// The alternate screen and a title of our own, empty.
+const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[2J\x1b[H";
+
+/// The title as it was, everything that frames switched on off again, and back from the alternate screen.
+fn leave() -> String {
+    format!("\x1b[23;2t{}\x1b[?1049l", jackin_mux::RESTORE)
+}
 
 /// The operator's terminal in raw mode, on the alternate screen. Dropping it restores what was there, so every way out
 /// of the client, a panic included, leaves a usable terminal.
@@ -29,9 +32,7 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Takes the terminal over.
     pub(super) fn enter() -> Result<Self> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            bail!("attaching needs a terminal; without one, use `ctl read` and `ctl send`");
-        }
+        require_terminal()?;
         let tty = open_own().context("cannot open the terminal")?;
         let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
         let watched = || tty.try_clone();
@@ -45,6 +46,15 @@ impl Terminal {
         let terminal = Self { tty, keys, screen, before };
         write_blocking(ENTER);
         Ok(terminal)
+    }
+
+    /// Takes the terminal over again after this process was stopped and somebody else used it.
+    pub(super) fn resume(&self) {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        // A terminal that is gone is noticed by the next read.
+        let _ = termios::tcsetattr(&self.tty, OptionalActions::Flush, &raw);
+        write_blocking(ENTER);
     }
 
     pub(super) fn size(&self) -> Size {
@@ -78,6 +88,14 @@ impl Terminal {
     }
 }
 
+/// Says what to do when there is no terminal to attach.
+pub(super) fn require_terminal() -> Result<()> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        bail!("attaching needs a terminal; without one, use `daemon`, `ctl read` and `ctl send`");
+    }
+    Ok(())
+}
+
 fn write_blocking(text: &str) {
     let mut stdout = io::stdout();
     // A terminal that takes nothing any more cannot be restored either.
@@ -86,7 +104,7 @@ fn write_blocking(text: &str) {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        write_blocking(LEAVE);
+        write_blocking(&leave());
         let _ = termios::tcsetattr(&self.tty, OptionalActions::Flush, &self.before);
     }
 }

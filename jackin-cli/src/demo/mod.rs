@@ -3,7 +3,7 @@
 
 mod agent;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<u8> {
         command.push("--unattended".to_owned());
     }
     let instance = Some(InstanceName::new("demo")?);
-    let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None })?;
+    let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None, no_chrome: false })?;
     if on_terminal {
         let parting = capsule::block_on(capsule::attach(&daemon.socket))?;
         if parting.still_running {
@@ -55,7 +55,7 @@ async fn print_events(socket: &Path) -> Result<()> {
     while let Some(item) = client.next_event().await? {
         if let StreamItem::Event(event) = item {
             let elapsed = event.at.since(*first.get_or_insert(event.at));
-            writeln!(io::stdout(), "{:>6.2}s  {}", elapsed.as_secs_f64(), capsule::describe(&event))?;
+            capsule::print_line(&format!("{:>6.2}s  {}", elapsed.as_secs_f64(), capsule::describe(&event)))?;
         }
     }
     Ok(())

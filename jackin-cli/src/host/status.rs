@@ -7,6 +7,7 @@ use jackin_status::{Replay, RuleSet, Runtime, Screen, Transition};
 use serde_json::json;
 
 use super::input::read_pieces;
+use crate::capsule::{print_line, printable};
 
 /// The commands about how a status comes about.
 #[derive(Debug, Args)]
@@ -94,17 +95,17 @@ pub(super) fn run(args: StatusArgs) -> Result<u8> {
             let screen = Screen { title, ..Screen::from_text(&String::from_utf8_lossy(&bytes)) };
             let look = rules.look(&agent, &screen);
             match (look.verdict, json) {
-                (Some(verdict), false) => writeln!(io::stdout(), "{verdict}")?,
+                (Some(verdict), false) => print_line(&printable(&verdict.to_string()))?,
                 (Some(verdict), true) => {
                     let json = json!({
                         "says": verdict.says.word(),
                         "prompt": verdict.prompt,
                         "rule": &*verdict.rule,
                     });
-                    writeln!(io::stdout(), "{json}")?;
+                    print_line(&json.to_string())?;
                 }
-                (None, false) => writeln!(io::stdout(), "no rule of {agent} matches")?,
-                (None, true) => writeln!(io::stdout(), "null")?,
+                (None, false) => print_line(&format!("no rule of {agent} matches"))?,
+                (None, true) => print_line("null")?,
             }
             Ok(0)
         }
@@ -128,9 +129,8 @@ fn load_rules(file: Option<&std::path::Path>) -> Result<RuleSet> {
 
 fn print_transition(transition: &Transition, json: bool) -> Result<()> {
     if json {
-        writeln!(io::stdout(), "{}", serde_json::to_string(transition)?)?;
+        print_line(&serde_json::to_string(transition)?)
     } else {
-        writeln!(io::stdout(), "{transition}")?;
+        print_line(&printable(&transition.to_string()))
     }
-    Ok(())
 }

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -11,6 +10,7 @@ use jackin_tags::{Finding, ParserOptions, SkippedTag, TagExtractor, TagParser};
 use serde_json::json;
 
 use super::input::read_pieces;
+use crate::capsule::print_line;
 
 /// The commands about tags.
 #[derive(Debug, Args)]
@@ -202,6 +202,6 @@ impl Printer {
 
     fn print(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> serde_json::Value) -> Result<()> {
         let line = if self.json { json().to_string() } else { text() };
-        Ok(writeln!(io::stdout(), "{line}")?)
+        print_line(&line)
     }
 }

@@ -62,7 +62,7 @@ adapters! {
     GeminiHookReports = GeminiHooks on Hook;
     /// For a chat file of Gemini CLI.
     GeminiChatTail = GeminiChat on Transcript;
-    /// For the events of an OpenCode server.
+    /// For the events of an `opencode` server.
     OpenCodeEvents = OpenCodeSse on Stream;
     /// For the output of `opencode run --format json`.
     OpenCodeRunJson = OpenCodeRun on Stream;

@@ -258,6 +258,21 @@ fn output_does_not_answer_a_question_and_neither_does_a_key_that_leaves_the_dial
 }
 
 #[test]
+fn a_dialog_that_a_hook_tells_of_late_is_the_same_dialog() {
+    // The screen shows it once and stands still; the report comes a second later.
+    let steps = [
+        (1_000, on(Hook, TurnStarted)),
+        (2_000, screen(Question)),
+        (3_000, on(Hook, waiting("a"))),
+        (4_000, Evidence::Input),
+        (4_050, blank()),
+    ];
+    let (told, mut authority) = words(steps);
+    assert_eq!(told[4], "question");
+    assert_eq!(authority.look(at(4_250)).status.word(), "busy");
+}
+
+#[test]
 fn without_a_key_only_work_that_lasts_answers_a_question() {
     let steps = [(1_000, screen(Question)), (2_000, screen(Question)), (3_000, screen(Idle))];
     let (_, mut authority) = words(steps.clone());

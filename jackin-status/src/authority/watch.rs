@@ -16,7 +16,7 @@ pub(super) struct ScreenWatch {
     pending: Option<Pending>,
     /// Since when no look has shown a dialog; none while one is shown or nothing was looked at.
     no_dialog: Option<Timestamp>,
-    /// When a look last showed a dialog.
+    /// Until when a dialog was shown, as far as is known.
     dialog: Option<Timestamp>,
     text: Option<u64>,
 }
@@ -47,6 +47,10 @@ impl ScreenWatch {
                 self.show(look.verdict, now);
             }
             _ => {
+                // A dialog that stands still is looked at once; it was there until now.
+                if self.no_dialog.is_none() && self.dialog.is_some() {
+                    self.dialog = Some(now);
+                }
                 self.no_dialog.get_or_insert(now);
                 self.show(look.verdict, now);
             }
@@ -104,7 +108,7 @@ impl ScreenWatch {
 
     /// Since when no dialog has been shown, if one was shown at or after `asked`.
     pub(super) fn dialog_gone(&self, asked: Timestamp) -> Option<Timestamp> {
-        self.dialog.filter(|seen| *seen + SETTLE >= asked).and(self.no_dialog)
+        self.dialog.filter(|until| *until >= asked).and(self.no_dialog)
     }
 
     /// What it says, and whether that counts as screen evidence or only as a hint.

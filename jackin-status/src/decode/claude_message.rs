@@ -46,24 +46,28 @@ pub(super) struct Block<'a> {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(super) struct ApiUsage {
-    input_tokens: Number,
-    cache_creation_input_tokens: Number,
-    cache_read_input_tokens: Number,
-    output_tokens: Number,
+    #[serde(rename = "input_tokens")]
+    input: Number,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_written: Number,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: Number,
+    #[serde(rename = "output_tokens")]
+    output: Number,
 }
 
 impl ApiUsage {
     /// What one turn or message used; tokens written to the cache were read as input.
     pub(super) fn report(self) -> Usage {
-        let input = match (self.input_tokens.0, self.cache_creation_input_tokens.0) {
+        let input = match (self.input.0, self.cache_written.0) {
             (None, None) => None,
             (input, created) => Some(input.unwrap_or(0).saturating_add(created.unwrap_or(0))),
         };
         Usage {
             scope: UsageScope::Turn,
             input_tokens: input,
-            cached_tokens: self.cache_read_input_tokens.0,
-            output_tokens: self.output_tokens.0,
+            cached_tokens: self.cache_read.0,
+            output_tokens: self.output.0,
             cost_usd: None,
         }
     }

@@ -271,7 +271,7 @@ impl ClaudeStream {
             }
             "task_notification" => self.task_status(line.task_id.as_str(), line.status.as_str(), out),
             "background_tasks_changed" if line.tasks_left.is_some_and(|tasks| !tasks.0) => {
-                self.end_tasks(out)
+                self.end_tasks(out);
             }
             "worker_shutting_down" => out.push(RuntimeEvent::Ended),
             _ => {}

@@ -48,22 +48,22 @@ struct Item<'a> {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(super) struct CodexUsage {
-    #[serde(alias = "inputTokens")]
-    input_tokens: Number,
-    #[serde(alias = "cachedInputTokens")]
-    cached_input_tokens: Number,
-    #[serde(alias = "outputTokens")]
-    output_tokens: Number,
+    #[serde(rename = "input_tokens", alias = "inputTokens")]
+    input: Number,
+    #[serde(rename = "cached_input_tokens", alias = "cachedInputTokens")]
+    cached: Number,
+    #[serde(rename = "output_tokens", alias = "outputTokens")]
+    output: Number,
 }
 
 impl CodexUsage {
     pub(super) fn report(self) -> Usage {
-        let cached = self.cached_input_tokens.0;
+        let cached = self.cached.0;
         Usage {
             scope: UsageScope::Session,
-            input_tokens: self.input_tokens.0.map(|input| input.saturating_sub(cached.unwrap_or(0))),
+            input_tokens: self.input.0.map(|input| input.saturating_sub(cached.unwrap_or(0))),
             cached_tokens: cached,
-            output_tokens: self.output_tokens.0,
+            output_tokens: self.output.0,
             cost_usd: None,
         }
     }

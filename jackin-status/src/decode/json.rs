@@ -74,7 +74,9 @@ impl Told<'_> {
 }
 
 /// What a message holds: bare text, or blocks.
+#[derive(Default)]
 pub(super) enum Content<'a, B> {
+    #[default]
     Nothing,
     Text(Cow<'a, str>),
     Blocks(Vec<B>),
@@ -90,12 +92,6 @@ impl<T> Default for Maybe<T> {
 impl<T> Default for Many<T> {
     fn default() -> Self {
         Self(Vec::new())
-    }
-}
-
-impl<B> Default for Content<'_, B> {
-    fn default() -> Self {
-        Self::Nothing
     }
 }
 

@@ -6,14 +6,15 @@ use super::recent::Recent;
 use super::turn::{Requests, Tools, Turn};
 use super::{BrokenLine, Decoder, words};
 
-/// Decodes `GET /event` of an OpenCode server: the stream as it is on the wire (`data:` lines) or only its JSON.
+/// Decodes `GET /event` of an `opencode` server: the stream as it is on the wire (`data:` lines) or only its JSON.
 ///
 /// The prompt comes as the same kind of text part as the reply, so a part is told only once its message is known to
 /// be the assistant's. The server has no status for "waiting": open permissions and questions are tracked by id.
 #[derive(Debug, Default)]
 pub struct OpenCodeSse {
     session: String,
-    children: Recent<()>,
+    /// Sessions below the session, and whether they run.
+    children: Recent<bool>,
     turn: Turn,
     /// Whether a message is the assistant's.
     roles: Recent<bool>,
@@ -260,7 +261,8 @@ impl OpenCodeSse {
         let Some(info) = &properties.info.0 else { return };
         let id = words::id(info.id.as_str());
         if info.parent_id.some().is_some() {
-            if self.children.insert(&id, ()) {
+            if self.children.get(&id).is_none() {
+                self.children.insert(&id, true);
                 out.push(RuntimeEvent::SubAgentStarted { id });
             }
         } else if self.session != id && !self.turn.is_open() && !id.is_empty() {
@@ -276,8 +278,10 @@ impl OpenCodeSse {
     fn child(&mut self, kind: &str, properties: &Properties<'_>, out: &mut Vec<RuntimeEvent>) {
         let idle = properties.status.0.as_ref().is_some_and(|status| status.kind.as_str() == "idle");
         if kind == "session.idle" || kind == "session.error" || (kind == "session.status" && idle) {
-            let id = words::id(properties.session_id.as_str());
-            out.push(RuntimeEvent::SubAgentEnded { id });
+            let id = properties.session_id.as_str();
+            if self.children.get_mut(id).is_some_and(std::mem::take) {
+                out.push(RuntimeEvent::SubAgentEnded { id: words::id(id) });
+            }
         }
     }
 
@@ -302,7 +306,11 @@ impl OpenCodeSse {
         // Sub-agents run within a tool call of the turn. They stay known as children: late events must not count.
         self.tools.clear();
         self.requests.clear();
-        out.extend(self.children.keys().map(|id| RuntimeEvent::SubAgentEnded { id: id.to_owned() }));
+        for (id, running) in self.children.iter_mut() {
+            if std::mem::take(running) {
+                out.push(RuntimeEvent::SubAgentEnded { id: id.to_owned() });
+            }
+        }
         self.turn.end(error, out);
     }
 

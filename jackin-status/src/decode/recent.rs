@@ -52,9 +52,9 @@ impl<V> Recent<V> {
         self.entries.iter().rev().find(|(_, value)| fits(value)).map(|(key, _)| &**key)
     }
 
-    /// The keys, oldest first.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(key, _)| &**key)
+    /// The entries, oldest first.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (&**key, value))
     }
 
     /// Takes out the entries, oldest first.

@@ -49,7 +49,7 @@ pub enum Runtime {
     GeminiHooks,
     /// A chat file of Gemini CLI on disk.
     GeminiChat,
-    /// `GET /event` of an OpenCode server.
+    /// `GET /event` of an `opencode` server.
     OpenCodeSse,
     /// `opencode run --format json`.
     OpenCodeRun,

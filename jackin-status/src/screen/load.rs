@@ -208,7 +208,7 @@ fn condition(text: Spanned<ConditionText>) -> Result<Condition, Fault> {
     let region = region.as_ref().map_or(Ok(Region::Whole), self::region)?;
     let pattern = match (&text, &expression) {
         (Some(text), None) if !text.get_ref().is_empty() => {
-            Pattern::Text(Finder::new(text.get_ref().as_bytes()).into_owned())
+            Pattern::Text(Box::new(Finder::new(text.get_ref().as_bytes()).into_owned()))
         }
         (None, Some(expression)) => Pattern::Regex(regex(expression)?),
         _ => return Err(Fault::new(&span, "a condition has either a `text`, not empty, or a `regex`")),

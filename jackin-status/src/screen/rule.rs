@@ -12,6 +12,26 @@ use crate::decode::words;
 /// An agent's rules are tried in their order and the first that matches decides; a weak one only when no strong one
 /// does. Rules that are added later come before those that were there, and one with the same name takes its place.
 ///
+/// A rule file is TOML:
+///
+/// ```toml
+/// [[rule]]
+/// name = "dialog"            # with the agent's name before it, `claude/dialog`, this is what `explain` shows
+/// agent = "claude"
+/// status = "question"        # busy, question, idle, or hold: a menu of the operator's, the status before it stands
+/// strength = "strong"        # or "weak": could be coincidence, counts no more than silence; strong if left out
+/// when = [                   # each must be found on a row of its region
+///     { region = "bottom 3", text = "Esc to cancel" },
+///     { region = "bottom 12", regex = '^\s*❯\s+\d+\.\s' },
+/// ]
+/// unless = [{ region = "title", regex = '^[⠂⠐]' }]    # none may be found
+/// prompt = ['^\s*(Do you want .*\?)']                 # what is asked: group 1 on the lowest row that matches
+/// disabled = false           # true takes the rule of that name away
+/// ```
+///
+/// A region is `bottom N` (rows, counted up from the last one with something on it), `whole` (if left out), `title` or
+/// `progress` (`none`, `percent`, `indeterminate`, `error` or `paused`).
+///
 /// ```
 /// use jackin_status::{RuleSet, Screen, ScreenSays};
 ///
@@ -40,12 +60,13 @@ impl RuleSet {
         Self::default()
     }
 
-    /// The rules that come with this crate, for Claude Code, Codex, Amp, Gemini CLI and OpenCode.
+    /// The rules that come with this crate, for `claude`, `codex`, `amp`, `gemini` and `opencode`.
     pub fn builtin() -> Self {
         let mut rules = Self::empty();
         for (file, text) in BUILTIN {
             let problems = rules.add(file, text);
-            debug_assert!(problems.is_empty(), "{problems:?}");
+            // Not for debug builds only: which regexes compile depends on the features that a program is built with.
+            assert!(problems.is_empty(), "the built-in rules are good ones: {problems:?}");
         }
         rules
     }
@@ -156,7 +177,8 @@ pub(super) enum Region {
 
 #[derive(Debug)]
 pub(super) enum Pattern {
-    Text(Finder<'static>),
+    /// Boxed: its tables are ten times the size of the other's handle.
+    Text(Box<Finder<'static>>),
     Regex(Regex),
 }
 
@@ -174,9 +196,14 @@ impl Rule {
     fn matches(&self, view: &View<'_>) -> Option<Vec<usize>> {
         let mut rows = Vec::new();
         for condition in &self.when {
-            rows.extend(condition.holds(view)?);
+            match condition.find(view) {
+                Found::Nowhere => return None,
+                Found::OnRow(row) => rows.push(row),
+                Found::Elsewhere => {}
+            }
         }
-        self.unless.iter().all(|condition| condition.holds(view).is_none()).then_some(rows)
+        let excluded = self.unless.iter().any(|condition| condition.find(view) != Found::Nowhere);
+        (!excluded).then_some(rows)
     }
 
     fn verdict(&self, view: &View<'_>) -> ScreenVerdict {
@@ -205,17 +232,27 @@ impl Rule {
 }
 
 impl Condition {
-    /// Whether it holds, and on which row.
-    fn holds(&self, view: &View<'_>) -> Option<Option<usize>> {
+    fn find(&self, view: &View<'_>) -> Found {
+        let beside = |text: &str| if self.pattern.is_in(text) { Found::Elsewhere } else { Found::Nowhere };
         let rows = match self.region {
-            Region::Title => return self.pattern.is_in(&view.screen.title).then_some(None),
-            Region::Progress => return self.pattern.is_in(view.screen.progress.word()).then_some(None),
+            Region::Title => return beside(&view.screen.title),
+            Region::Progress => return beside(view.screen.progress.word()),
             Region::Bottom(rows) => rows,
             Region::Whole => usize::MAX,
         };
         // The lowest rows change most and are the ones that rules are about.
-        view.bottom(rows).rev().find(|(_, row)| self.pattern.is_in(row)).map(|(at, _)| Some(at))
+        let found = view.bottom(rows).rev().find(|(_, row)| self.pattern.is_in(row));
+        found.map_or(Found::Nowhere, |(at, _)| Found::OnRow(at))
     }
+}
+
+/// Where a pattern was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Nowhere,
+    OnRow(usize),
+    /// In the title or the progress.
+    Elsewhere,
 }
 
 /// A screen without the blank rows at its end, and without the blanks at the end of its rows.

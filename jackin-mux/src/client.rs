@@ -1,0 +1,10 @@
+//! The operator's terminal: what it says, in which of its many encodings.
+
+mod csi;
+mod decode;
+mod event;
+mod key;
+
+pub(crate) use decode::Decoder;
+pub(crate) use event::{Button, ClientEvent, Mouse, MouseAction, Reply, Wheel};
+pub use key::{Key, KeyCode, KeyError, Mods};

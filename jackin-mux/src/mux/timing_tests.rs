@@ -1,0 +1,133 @@
+use jackin_core::{Size, Timestamp};
+
+use super::Place;
+use super::stage::Stage;
+use crate::input::Input;
+
+fn at(ms: u64) -> Timestamp {
+    Timestamp::from_millis(ms)
+}
+
+fn stage() -> Stage {
+    Stage::plain(Size::new(24, 80))
+}
+
+#[test]
+fn the_first_change_is_drawn_at_once_and_a_burst_at_the_frame_interval() {
+    let mut stage = stage();
+    assert_eq!(stage.mux.frame_due(), None, "nothing changed, nothing to draw");
+    stage.now = 2_000;
+    stage.print("a");
+    assert!(stage.mux.frame_due().unwrap() <= at(2_000));
+    stage.draw();
+    stage.print("b");
+    stage.print("c");
+    assert_eq!(stage.mux.frame_due(), Some(at(2_033)));
+    stage.input(Input::Detached);
+    assert_eq!(stage.mux.frame_due(), None);
+}
+
+#[test]
+fn the_echo_of_a_key_does_not_wait_for_the_interval() {
+    let mut stage = stage();
+    stage.now = 2_000;
+    stage.print("flood");
+    stage.draw();
+    stage.types("x");
+    stage.print("x");
+    assert!(stage.mux.frame_due().unwrap() <= at(2_000));
+    stage.draw();
+    stage.print("more");
+    assert_eq!(stage.mux.frame_due(), Some(at(2_033)), "one key hurries one frame");
+}
+
+#[test]
+fn a_hidden_pane_costs_no_rendering() {
+    let mut stage = stage();
+    let hidden = stage.focused();
+    stage.open(Place::Tab);
+    stage.draw();
+    stage.print_in(hidden, "nobody sees this");
+    assert_eq!(stage.mux.frame_due(), None);
+    assert_eq!(stage.draw(), "");
+}
+
+#[test]
+fn motion_over_nothing_costs_nothing() {
+    let mut stage = Stage::new(Size::new(24, 80), crate::Settings::default());
+    stage.types("\x1b[<35;10;10M\x1b[<35;11;10M\x1b[<35;70;1M");
+    assert_eq!((stage.mux.frame_due(), stage.outputs()), (None, vec![]));
+    stage.types("\x1b[<35;12;1M");
+    assert!(stage.mux.frame_due().is_some(), "a tab lights up");
+}
+
+#[test]
+fn a_bare_escape_waits_and_a_whole_sequence_does_not() {
+    let mut stage = stage();
+    let pane = stage.focused();
+    stage.types("\x1b[A");
+    assert_eq!(stage.written(pane), "\\x1b[A");
+    stage.types("\x1b");
+    assert_eq!((stage.written(pane), stage.mux.poll_timeout()), (String::new(), Some(at(1_025))));
+    stage.wait(24);
+    assert_eq!(stage.written(pane), "");
+    stage.wait(1);
+    assert_eq!((stage.written(pane), stage.mux.poll_timeout()), ("\\x1b".into(), None));
+}
+
+#[test]
+fn a_synchronized_frame_is_drawn_when_it_ends() {
+    let mut stage = stage();
+    stage.now = 2_000;
+    stage.print("\x1b[?2026hhalf");
+    assert_eq!(stage.mux.frame_due(), Some(at(2_150)));
+    assert_eq!(stage.draw(), "", "it is not shown");
+    stage.print(" and whole\x1b[?2026l");
+    assert!(stage.mux.frame_due().unwrap() <= at(2_033));
+    assert!(stage.draw().contains("half and whole"));
+}
+
+#[test]
+fn a_synchronized_frame_that_does_not_end_is_drawn_after_the_limit() {
+    let mut stage = stage();
+    stage.now = 2_000;
+    stage.print("\x1b[?2026hstuck");
+    stage.wait(149);
+    assert_eq!(stage.draw(), "");
+    stage.wait(1);
+    assert!(stage.draw().contains("stuck"));
+}
+
+#[test]
+fn one_panes_frame_does_not_hold_back_another() {
+    let mut stage = stage();
+    let left = stage.focused();
+    let right = stage.open(Place::Right(left));
+    stage.draw();
+    stage.print_in(left, "\x1b[?2026hsecret");
+    stage.print_in(right, "plain");
+    let frame = stage.draw();
+    assert!(frame.contains("plain") && !frame.contains("secret"), "{frame}");
+}
+
+#[test]
+fn input_never_waits_for_output() {
+    let mut stage = stage();
+    let flooding = stage.focused();
+    let typing = stage.open(Place::Right(flooding));
+    for _ in 0..50 {
+        stage.print_in(flooding, &"flood ".repeat(1_000));
+    }
+    stage.types("k");
+    assert_eq!(stage.written(typing), "k");
+}
+
+#[test]
+fn nothing_changed_is_nothing_sent() {
+    let mut stage = stage();
+    stage.print("text");
+    stage.draw();
+    assert_eq!(stage.draw(), "");
+    stage.print("\x1b[m\x1b[1;5H");
+    assert_eq!(stage.draw(), "", "the cursor is where it was");
+}

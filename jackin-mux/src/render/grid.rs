@@ -1,0 +1,184 @@
+use jackin_core::Size;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::cell::Cell;
+use crate::layout::Rect;
+use crate::vt::{Pen, Row};
+
+/// A screen of cells, composed of panes and chrome. Wide characters are whole or not there: whatever covers one half
+/// blanks the other.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Grid {
+    size: Size,
+    cells: Vec<Cell>,
+}
+
+impl Grid {
+    pub(crate) fn new(size: Size) -> Self {
+        let cells = vec![Cell::blank(Pen::default()); usize::from(size.rows) * usize::from(size.cols)];
+        Self { size, cells }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        self.size
+    }
+
+    pub(crate) fn row(&self, row: u16) -> &[Cell] {
+        let cols = usize::from(self.size.cols);
+        let from = usize::from(row) * cols;
+        self.cells.get(from..from + cols).unwrap_or_default()
+    }
+
+    pub(super) fn row_mut(&mut self, row: u16) -> &mut [Cell] {
+        let cols = usize::from(self.size.cols);
+        let from = usize::from(row) * cols;
+        self.cells.get_mut(from..from + cols).unwrap_or_default()
+    }
+
+    /// Moves the rows `top..=bottom` up (down if negative); rows that come in are blank.
+    pub(crate) fn scroll(&mut self, top: u16, bottom: u16, up: i32) {
+        let cols = usize::from(self.size.cols);
+        let by = up.unsigned_abs() as usize * cols;
+        let Some(region) = self.cells.get_mut(usize::from(top) * cols..(usize::from(bottom) + 1) * cols)
+        else {
+            return;
+        };
+        let by = by.min(region.len());
+        let blank = Cell::blank(Pen::default());
+        if up > 0 {
+            region.rotate_left(by);
+            let from = region.len() - by;
+            region[from..].fill(blank);
+        } else {
+            region.rotate_right(by);
+            region[..by].fill(blank);
+        }
+    }
+
+    /// Puts one grapheme at a cell; what does not fit into the row is left out.
+    pub(crate) fn put(&mut self, row: u16, col: u16, cell: Cell) {
+        let (col, width) = (usize::from(col), usize::from(cell.width));
+        let cells = self.row_mut(row);
+        if width == 0 || col + width > cells.len() {
+            return;
+        }
+        break_wide(cells, col);
+        break_wide(cells, col + width);
+        if width == 2 {
+            cells[col + 1] = Cell::right_half(cell.pen);
+        }
+        cells[col] = cell;
+    }
+
+    /// Blanks a rectangle.
+    pub(crate) fn fill(&mut self, rect: Rect, pen: Pen) {
+        for row in rect.row..rect.bottom().min(self.size.rows) {
+            let right = usize::from(rect.right().min(self.size.cols));
+            let cells = self.row_mut(row);
+            let left = usize::from(rect.col).min(right);
+            break_wide(cells, left);
+            break_wide(cells, right);
+            cells[left..right].fill(Cell::blank(pen));
+        }
+    }
+
+    /// Writes text from a cell on, up to the column `end`, and returns the column after it. Control characters are
+    /// left out: the text may be an agent's.
+    pub(crate) fn write(&mut self, row: u16, col: u16, end: u16, text: &str, pen: Pen) -> u16 {
+        let mut col = col;
+        for grapheme in text.graphemes(true) {
+            let width = grapheme.width().min(2) as u16;
+            if width == 0 || grapheme.chars().any(char::is_control) {
+                continue;
+            }
+            if col + width > end.min(self.size.cols) {
+                break;
+            }
+            self.put(row, col, Cell::new(grapheme, width as u8, pen));
+            col += width;
+        }
+        col
+    }
+
+    /// Copies a pane's row into a rectangle, from its left edge on. `link` translates the row's links.
+    pub(crate) fn draw(&mut self, rect: Rect, line: u16, row: &Row, mut link: impl FnMut(Pen) -> Pen) {
+        if line >= rect.rows {
+            return;
+        }
+        let right = rect.right().min(self.size.cols);
+        let at = rect.row + line;
+        for (offset, cell) in row.cells().iter().enumerate() {
+            let Some(col) = rect.col.checked_add(offset as u16).filter(|col| *col < right) else { break };
+            match cell.width() {
+                0 => {}
+                width if col + u16::from(width) <= right => {
+                    self.put(at, col, Cell::new(row.text(cell), width, link(cell.pen)));
+                }
+                // A wide character that the rectangle's edge would cut.
+                _ => self.put(at, col, Cell::blank(link(cell.pen))),
+            }
+        }
+        let drawn = rect.col + (row.cells().len() as u16).min(right.saturating_sub(rect.col));
+        self.fill(Rect { row: at, col: drawn, rows: 1, cols: right.saturating_sub(drawn) }, Pen::default());
+    }
+
+    /// Copies a row of another grid to a place in this one.
+    pub(crate) fn stamp(&mut self, row: u16, col: u16, from: &[Cell]) {
+        for (offset, cell) in from.iter().enumerate().filter(|(_, cell)| cell.width > 0) {
+            self.put(row, col + offset as u16, cell.clone());
+        }
+    }
+
+    /// Changes how the cells of a rectangle look.
+    pub(crate) fn restyle(&mut self, rect: Rect, change: impl Fn(Pen) -> Pen) {
+        for row in rect.row..rect.bottom().min(self.size.rows) {
+            let cells = self.row_mut(row);
+            for cell in cells.iter_mut().take(usize::from(rect.right())).skip(usize::from(rect.col)) {
+                cell.pen = change(cell.pen);
+            }
+        }
+    }
+}
+
+/// If a wide character stands across the line before `col`, blanks both of its halves.
+fn break_wide(cells: &mut [Cell], col: usize) {
+    if col > 0 && cells.get(col).is_some_and(|cell| cell.width == 0) {
+        for cell in &mut cells[col - 1..=col] {
+            *cell = Cell::blank(cell.pen);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(grid: &Grid, row: u16) -> String {
+        grid.row(row)
+            .iter()
+            .filter(|cell| cell.width > 0)
+            .map(|cell| String::from_utf8_lossy(cell.bytes()).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn half_a_wide_character_is_never_left() {
+        let mut grid = Grid::new(Size::new(1, 8));
+        assert_eq!(grid.write(0, 0, 8, "日本語x", Pen::default()), 7);
+        assert_eq!(text(&grid, 0), "日本語x ");
+        grid.write(0, 1, 8, "a", Pen::default());
+        assert_eq!(text(&grid, 0), " a本語x ");
+        grid.fill(Rect { row: 0, col: 3, rows: 1, cols: 2 }, Pen::default());
+        assert_eq!(text(&grid, 0), " a    x ");
+        assert_eq!(grid.write(0, 7, 8, "日", Pen::default()), 7, "it does not fit");
+        assert_eq!(text(&grid, 0), " a    x ");
+    }
+
+    #[test]
+    fn text_of_strangers_is_written_without_its_controls() {
+        let mut grid = Grid::new(Size::new(1, 12));
+        grid.write(0, 0, 12, "a\x1b[31mb\u{9b}c\r\nd", Pen::default());
+        assert_eq!(text(&grid, 0), "a[31mbcd    ");
+    }
+}

@@ -1,0 +1,310 @@
+//! A line of history: text with looks between it, in as few bytes as will do.
+//!
+//! Text stands as UTF-8. Where the look changes, [`MARK`] and a field code follow, with the field's new value; a line starts
+//! with the default look, so that each line stands alone. Looks as text (`CSI 38;2;…m`) would take three times the room.
+
+use memchr::memchr;
+
+use super::glyph::Graphemes;
+use super::pen::{Attributes, Color, Pen, Underline};
+
+/// Starts a change of look; printable text never has it.
+pub(super) const MARK: u8 = 0x1b;
+/// Back to the default look.
+pub(super) const RESET_LOOK: [u8; 2] = [MARK, RESET];
+
+const RESET: u8 = 0;
+const FOREGROUND: u8 = 1;
+const BACKGROUND: u8 = 4;
+const UNDERLINE_COLOR: u8 = 7;
+const ATTRIBUTES: u8 = 10;
+const UNDERLINE: u8 = 11;
+const LINK: u8 = 12;
+/// The rest of the line's last row has the present look: what a coloured erase left, which is no text and must not wrap.
+const FILL: u8 = 13;
+/// A colour takes three codes: default, indexed, rgb.
+const INDEXED: u8 = 1;
+const RGB: u8 = 2;
+
+/// Writes lines.
+#[derive(Debug, Default)]
+pub(super) struct LineWriter {
+    pen: Pen,
+    link: String,
+}
+
+impl LineWriter {
+    /// Starts a new line.
+    #[inline]
+    pub(super) fn start(&mut self) {
+        self.pen = Pen::default();
+        self.link.clear();
+    }
+
+    /// Makes what follows look like `pen`; `link` is the key of its link.
+    #[inline]
+    pub(super) fn set(&mut self, out: &mut Vec<u8>, pen: &Pen, link: Option<&str>) {
+        let link = link.unwrap_or_default();
+        if *pen == self.pen && link == self.link {
+            return;
+        }
+        self.change(out, pen, link);
+    }
+
+    /// Makes the rest of the line's last row look like `pen`. Nothing may follow on the line.
+    pub(super) fn fill(&mut self, out: &mut Vec<u8>, pen: &Pen) {
+        self.set(out, pen, None);
+        out.extend_from_slice(&[MARK, FILL]);
+    }
+
+    fn change(&mut self, out: &mut Vec<u8>, pen: &Pen, link: &str) {
+        let plain = Pen { link: pen.link, ..Pen::default() };
+        if *pen == plain && link.is_empty() {
+            out.extend_from_slice(&[MARK, RESET]);
+        } else {
+            write_color(out, FOREGROUND, self.pen.foreground, pen.foreground);
+            write_color(out, BACKGROUND, self.pen.background, pen.background);
+            write_color(out, UNDERLINE_COLOR, self.pen.underline_color, pen.underline_color);
+            if self.pen.attributes != pen.attributes {
+                out.extend_from_slice(&[MARK, ATTRIBUTES, pen.attributes.bits() as u8]);
+            }
+            if self.pen.underline != pen.underline {
+                out.extend_from_slice(&[MARK, UNDERLINE, pen.underline as u8]);
+            }
+            if self.link != link {
+                out.extend_from_slice(&[MARK, LINK]);
+                out.extend_from_slice(&(link.len() as u16).to_le_bytes());
+                out.extend_from_slice(link.as_bytes());
+            }
+        }
+        self.pen = *pen;
+        self.link.clear();
+        self.link.push_str(link);
+    }
+}
+
+fn write_color(out: &mut Vec<u8>, field: u8, from: Color, to: Color) {
+    if from == to {
+        return;
+    }
+    match to {
+        Color::Default => out.extend_from_slice(&[MARK, field]),
+        Color::Indexed(n) => out.extend_from_slice(&[MARK, field + INDEXED, n]),
+        Color::Rgb(r, g, b) => out.extend_from_slice(&[MARK, field + RGB, r, g, b]),
+    }
+}
+
+/// Text of one look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) text: &'a str,
+    pub(super) pen: Pen,
+    pub(super) link: Option<&'a str>,
+}
+
+/// Reads a line back, piece by piece.
+#[derive(Debug, Clone)]
+pub(super) struct Pieces<'a> {
+    bytes: &'a [u8],
+    pen: Pen,
+    link: Option<&'a str>,
+    fill: Pen,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, pen: Pen::default(), link: None, fill: Pen::default() }
+    }
+
+    /// When all is read: the look of the rest of the last row.
+    pub(super) fn fill(&self) -> Pen {
+        self.fill
+    }
+
+    /// Bytes not yet read: `len - rest()` is where the next piece starts.
+    pub(super) fn rest(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Applies the change of look at the start of `bytes`; `None` if it is cut, which a writer never leaves.
+    fn change(&mut self) -> Option<()> {
+        let field = *self.bytes.get(1)?;
+        let value = &self.bytes[2..];
+        let used = match field {
+            RESET => {
+                self.pen = Pen::default();
+                self.link = None;
+                0
+            }
+            FOREGROUND..BACKGROUND => read_color(&mut self.pen.foreground, field - FOREGROUND, value)?,
+            BACKGROUND..UNDERLINE_COLOR => read_color(&mut self.pen.background, field - BACKGROUND, value)?,
+            UNDERLINE_COLOR..ATTRIBUTES => {
+                read_color(&mut self.pen.underline_color, field - UNDERLINE_COLOR, value)?
+            }
+            ATTRIBUTES => {
+                self.pen.attributes = Attributes::from_bits(*value.first()?);
+                1
+            }
+            UNDERLINE => {
+                self.pen.underline = match value.first()? {
+                    1 => Underline::Single,
+                    2 => Underline::Double,
+                    3 => Underline::Curly,
+                    4 => Underline::Dotted,
+                    5 => Underline::Dashed,
+                    _ => Underline::None,
+                };
+                1
+            }
+            LINK => {
+                let len = usize::from(u16::from_le_bytes([*value.first()?, *value.get(1)?]));
+                let key = std::str::from_utf8(value.get(2..2 + len)?).ok()?;
+                self.link = (!key.is_empty()).then_some(key);
+                2 + len
+            }
+            FILL => {
+                self.fill = self.pen;
+                0
+            }
+            _ => return None,
+        };
+        self.bytes = &value[used..];
+        Some(())
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        while *self.bytes.first()? == MARK {
+            self.change()?;
+        }
+        let len = memchr(MARK, self.bytes).unwrap_or(self.bytes.len());
+        let (text, rest) = self.bytes.split_at(len);
+        self.bytes = rest;
+        Some(Piece { text: std::str::from_utf8(text).unwrap_or_default(), pen: self.pen, link: self.link })
+    }
+}
+
+fn read_color(color: &mut Color, form: u8, value: &[u8]) -> Option<usize> {
+    let (read, used) = match form {
+        0 => (Color::Default, 0),
+        INDEXED => (Color::Indexed(*value.first()?), 1),
+        _ => {
+            let &[r, g, b, ..] = value else { return None };
+            (Color::Rgb(r, g, b), 3)
+        }
+    };
+    *color = read;
+    Some(used)
+}
+
+/// Rows that a line takes at a width; for lines with wide characters, whose breaks depend on where they fall.
+pub(super) fn measure_rows(line: &[u8], columns: usize) -> usize {
+    let mut rows = 1;
+    let mut column = 0;
+    for piece in Pieces::new(line) {
+        for (_, width) in Graphemes::new(piece.text) {
+            let width = usize::from(width).min(columns);
+            if column + width > columns {
+                rows += 1;
+                column = 0;
+            }
+            column += width;
+        }
+    }
+    rows
+}
+
+/// Columns of a line laid out without end, and whether it has characters that are not one column each.
+pub(super) fn measure_cells(line: &[u8]) -> (u32, bool) {
+    let mut cells = 0;
+    let mut wide = false;
+    for piece in Pieces::new(line) {
+        if piece.text.is_ascii() {
+            cells += piece.text.len() as u32;
+        } else {
+            for (_, width) in Graphemes::new(piece.text) {
+                cells += u32::from(width);
+                wide |= width != 1;
+            }
+        }
+    }
+    (cells, wide)
+}
+
+/// Where the rows of a line before `skip` end: a byte offset at a grapheme, and the columns before it.
+pub(super) fn split_at_row(line: &[u8], columns: usize, skip: usize) -> (usize, u32) {
+    let mut rows = 0;
+    let mut column = 0;
+    let mut cells = 0;
+    let mut pieces = Pieces::new(line);
+    while let Some(piece) = pieces.next() {
+        let mut at = line.len() - pieces.rest() - piece.text.len();
+        for (text, width) in Graphemes::new(piece.text) {
+            let width = usize::from(width).min(columns);
+            if column + width > columns {
+                rows += 1;
+                column = 0;
+                if rows == skip {
+                    return (at, cells);
+                }
+            }
+            column += width;
+            cells += width as u32;
+            at += text.len();
+        }
+    }
+    (line.len(), cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_back_as_they_went_in() {
+        let red = Pen { foreground: Color::Rgb(27, 0, 27), ..Pen::default() };
+        let odd = Pen {
+            background: Color::Indexed(27),
+            underline: Underline::Curly,
+            underline_color: Color::Rgb(1, 2, 3),
+            attributes: Attributes::STRIKE | Attributes::BOLD,
+            ..red
+        };
+        let mut out = Vec::new();
+        let mut writer = LineWriter::default();
+        writer.start();
+        let parts = [
+            (red, "a", None),
+            (odd, "中b", Some(";http://x")),
+            (Pen::default(), "c", None),
+            (odd, "d", None),
+        ];
+        for (pen, text, link) in parts {
+            writer.set(&mut out, &pen, link);
+            out.extend_from_slice(text.as_bytes());
+        }
+        let back: Vec<_> = Pieces::new(&out).map(|p| (p.pen, p.text, p.link)).collect();
+        assert_eq!(back, parts);
+        assert_eq!(measure_cells(&out), (6, true));
+        assert_eq!(
+            measure_rows(&out, 2),
+            4,
+            "the wide character and its neighbours break to rows of their own"
+        );
+        assert_eq!(split_at_row(&out, 2, 1).1, 1);
+    }
+
+    #[test]
+    fn a_cut_line_reads_as_far_as_it_goes() {
+        let mut out = Vec::new();
+        let mut writer = LineWriter::default();
+        writer.set(&mut out, &Pen { foreground: Color::Rgb(1, 2, 3), ..Pen::default() }, Some("x;http://y"));
+        out.push(b'z');
+        for end in 0..out.len() {
+            assert!(Pieces::new(&out[..end]).next().is_none());
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The pane's terminal, from outside.
+
+mod alacritty;
+mod behaviour;
+mod differential;
+mod golden;
+mod reading;
+mod shown;
+mod streams;
