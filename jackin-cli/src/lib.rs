@@ -1,8 +1,8 @@
 //! Everything behind the commands `jackin` and `jackin-capsule`, usable without them.
 //!
 //! [`capsule`] runs agents under the multiplexer and serves the socket; [`client`] talks to such a socket from a
-//! program; [`host`] is the operator's command line. This is the only crate of the workspace that touches PTYs,
-//! sockets, files, processes and clocks.
+//! program; [`tools`] runs the operator's own actions; [`host`] is the operator's command line. This is the only crate
+//! of the workspace that touches PTYs, sockets, files, processes and clocks.
 
 #[cfg(feature = "capsule")]
 pub mod capsule;
@@ -12,3 +12,5 @@ pub mod client;
 mod demo;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(feature = "host")]
+pub mod tools;

@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 
 use crate::capsule::{self, CapsuleArgs};
 use crate::demo;
+use crate::tools::{self, ToolArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -33,6 +34,8 @@ enum Command {
     Tags(tags::TagsArgs),
     /// Run and control a capsule on this machine
     Capsule(CapsuleArgs),
+    /// List, check and run the team's own tools
+    Tool(ToolArgs),
     /// Play the demo's agent
     #[command(hide = true)]
     DemoAgent(demo::AgentArgs),
@@ -45,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(args),
         Command::Tags(args) => tags::run(&args),
         Command::Capsule(args) => capsule::run(args),
+        Command::Tool(args) => tools::run(args),
         Command::DemoAgent(args) => demo::play(&args),
     })
 }
