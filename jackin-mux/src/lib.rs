@@ -18,11 +18,11 @@
 //! let pane = mux.open(Place::Tab, "shell", true, now).expect("a tab has room");
 //!
 //! mux.handle_input(Input::Attached(Client::modern(Size::new(24, 80))), now);
-//! mux.handle_input(Input::Pty { pane, bytes: b"$ " }, now);
+//! mux.handle_input(Input::Pty { pane, bytes: b"hello" }, now);
 //! assert!(mux.frame_due().is_some_and(|due| due <= now), "the first change is drawn at once");
 //! let mut frame = Vec::new();
 //! mux.render(now, &mut frame);
-//! assert!(String::from_utf8(frame)?.contains("$ "));
+//! assert!(String::from_utf8(frame)?.contains("hello"));
 //!
 //! // Keys go to the program, commands to the multiplexer.
 //! mux.handle_input(Input::Client(b"ls\r\x02%"), now);

@@ -175,7 +175,7 @@ fn what_is_held_is_bounded() {
         let mut decoder = Decoder::new(ESCAPE_TIME);
         decoder.feed(begin, at(0), |_| {});
         for _ in 0..64 {
-            decoder.feed(&[b'1'; 65_536], at(0), |_| {});
+            decoder.feed(&vec![b'1'; 65_536], at(0), |_| {});
             assert!(decoder.held.len() <= MAX_STRING + 65_536);
         }
     }

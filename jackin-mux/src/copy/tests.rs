@@ -58,7 +58,7 @@ fn a_line_that_was_too_long_for_the_pane_is_copied_as_one() {
 
 #[test]
 fn a_search_goes_back_through_history_and_round() {
-    let text: String = (0..30).map(|n| format!("line {n}\r\n")).collect();
+    let text: String = crate::copy::numbered_lines(30);
     let mut pane = pane(&text);
     pane.enter_copy_mode();
     press(&mut pane, "? L I N E space 7 enter", CopyKeys::Vi);
@@ -79,7 +79,7 @@ fn a_search_goes_back_through_history_and_round() {
 
 #[test]
 fn output_does_not_move_what_is_looked_at() {
-    let text: String = (0..30).map(|n| format!("line {n}\r\n")).collect();
+    let text: String = crate::copy::numbered_lines(30);
     let mut pane = pane(&text);
     pane.enter_copy_mode();
     press(&mut pane, "ctrl+b v", CopyKeys::Vi);

@@ -114,7 +114,7 @@ fn usage_and_details() {
 fn copy_mode() {
     let long = |size| {
         let mut stage = busy(size);
-        stage.print(&(0..100).map(|n| format!("line {n}\r\n")).collect::<String>());
+        stage.print(&crate::copy::numbered_lines(100));
         stage
     };
     insta::assert_snapshot!(at_every_size(long, "\x02[\x02v"));

@@ -77,7 +77,7 @@ impl Mux {
         self.tell_title(operator);
         self.tell_scheme_events(operator);
         out.append(&mut operator.before);
-        operator.modes = self.outer_modes(operator, now);
+        operator.modes = self.outer_modes(operator, full.is_none().then_some(now));
         let (grid, links, stale) = (&operator.grid, &operator.links, &operator.stale);
         operator.screen.draw(grid, operator.modes, scroll, stale.rows(), links, out);
         place_images(operator, out);
@@ -274,8 +274,9 @@ impl Mux {
         }
     }
 
-    /// What the terminal is switched to: what the focused pane's program asked for.
-    fn outer_modes(&self, operator: &Operator, now: Timestamp) -> OuterModes {
+    /// What the terminal is switched to: what the focused pane's program asked for. With a time, the cursor of a pane
+    /// that holds its frame back stays where it was.
+    fn outer_modes(&self, operator: &Operator, holding: Option<Timestamp>) -> OuterModes {
         let focus = self.focused();
         let Some(pane) = focus.and_then(|id| self.panes.get(&id)) else {
             let cursor = self.panel.as_ref().and_then(|panel| panel_cursor(panel.rect, panel.cursor));
@@ -286,7 +287,7 @@ impl Mux {
         let cursor = match (&self.panel, &pane.copy) {
             (Some(panel), _) => panel_cursor(panel.rect, panel.cursor),
             (None, Some(copy)) => copy_cursor(pane, copy, rect),
-            (None, None) if pane.is_held(now) => operator.modes.cursor,
+            (None, None) if holding.is_some_and(|now| pane.is_held(now)) => operator.modes.cursor,
             (None, None) => pane.cursor_at(rect),
         };
         OuterModes {
@@ -311,13 +312,13 @@ impl Mux {
 
     /// Everything composed from scratch: what the terminal must show after a frame.
     #[cfg(test)]
-    pub(super) fn composed(&mut self, now: Timestamp) -> (Grid, OuterModes, Operator) {
+    pub(super) fn composed(&mut self) -> (Grid, OuterModes, Operator) {
         let mut operator = self.operator.take().expect("a client is attached");
         let mut grid = Grid::new(self.size);
         for row in 0..self.size.rows {
             self.compose_row(row, &mut grid, &mut operator.links, &mut Row::new(), None);
         }
-        let modes = self.outer_modes(&operator, now);
+        let modes = self.outer_modes(&operator, None);
         (grid, modes, operator)
     }
 

@@ -459,7 +459,7 @@ fn a_program_that_did_not_ask_for_the_mouse_is_not_told() {
 fn the_wheel_scrolls_history_and_typing_returns() {
     let mut stage = stage();
     let pane = stage.focused();
-    stage.print(&(0..30).map(|n| format!("line {n}\r\n")).collect::<String>());
+    stage.print(&crate::copy::numbered_lines(30));
     stage.types("\x1b[<64;3;3M");
     stage.draw();
     stage.check();
@@ -508,7 +508,7 @@ fn text_is_marked_by_the_mouse_and_copied() {
 #[test]
 fn marking_beyond_the_edge_scrolls() {
     let mut stage = Stage::new(SIZE, Settings::default());
-    stage.print(&(0..30).map(|n| format!("line {n}\r\n")).collect::<String>());
+    stage.print(&crate::copy::numbered_lines(30));
     stage.types("\x1b[<0;8;2M");
     for _ in 0..3 {
         stage.types("\x1b[<32;1;1M");

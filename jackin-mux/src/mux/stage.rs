@@ -176,8 +176,7 @@ impl Stage {
 
     /// The law: the terminal shows what a frame composed from scratch says, cell for cell, with cursor and modes.
     pub(super) fn check(&mut self) {
-        let at = self.at();
-        let (grid, modes, operator) = self.mux.composed(at);
+        let (grid, modes, operator) = self.mux.composed();
         let reduce = |pen| operator.capabilities.reduce(pen);
         for row in 0..self.size.rows {
             for col in 0..self.size.cols {
