@@ -137,7 +137,11 @@ impl Jump {
         tabs: &Tabs,
         columns: u32,
     ) -> Option<Measured> {
-        let text = line.strip_suffix(b"\r")?;
+        let mut text = line.strip_suffix(b"\r")?;
+        // A program that ends its lines with CR LF gets another CR from its terminal; they mean the same.
+        while let Some(shorter) = text.strip_suffix(b"\r") {
+            text = shorter;
+        }
         let (len, ascii) = text_len(text);
         if len == text.len() && ascii && *pen == Pen::default() {
             self.encoded.extend_from_slice(text);

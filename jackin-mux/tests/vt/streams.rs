@@ -1,5 +1,7 @@
 //! Generated streams: no panic, the same cells for every cut, jump-scroll or not, at any size.
 
+use std::fmt::Write as _;
+
 use jackin_mux::vt::{Damage, Point, Settings, Size, Terminal};
 use proptest::prelude::*;
 
@@ -317,4 +319,18 @@ proptest! {
             prop_assert_eq!(&text(&terminal), &before);
         }
     }
+}
+
+/// What a program that ends its lines with CR LF sends through a terminal that adds a CR of its own.
+#[test]
+fn lines_with_one_carriage_return_too_many_are_jumped_over_all_the_same() {
+    let mut lines = String::new();
+    for n in 0..1_000 {
+        write!(lines, "line {n} of a log, \u{1b}[3{}mcoloured\u{1b}[m\r\r\n", n % 8).unwrap();
+    }
+    let (mut jumping, mut drawing) = (with_jump((10, 60), true), with_jump((10, 60), false));
+    drawing.feed_all(lines.as_bytes());
+    // The budget is a fraction of what drawing every line would cost.
+    assert_eq!(jumping.feed(lines.as_bytes(), lines.len() / 4), lines.len());
+    assert_same(&jumping, &drawing, "jump");
 }
