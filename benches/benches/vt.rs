@@ -12,7 +12,8 @@ use alacritty_terminal::vte::ansi::Processor;
 use criterion::{Criterion, Throughput};
 use jackin_benches::cpu::{self, CpuTime};
 use jackin_benches::output::Kind;
-use jackin_mux::vt::{Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Settings, Terminal};
 
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 200;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jackin_benches::cpu;
 use jackin_benches::output::Kind;
-use jackin_mux::vt::{Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Settings, Terminal};
 
 const PANES: usize = 16;
 

@@ -4,7 +4,8 @@
 //! fed, one in whole pieces with jump-scroll, one in small pieces without: they must agree.
 #![no_main]
 
-use jackin_mux::vt::{Direction, Point, Row, Search, Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Direction, Point, Row, Search, Settings, Terminal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -53,7 +54,7 @@ fn compare(a: &Terminal, b: &Terminal) {
     assert_eq!(history, b.history_rows() as isize);
     let (mut row_a, mut row_b) = (Row::new(), Row::new());
     // A long line has many rows on a narrow screen, and each is found from the line's start.
-    for row in -history.min(30)..isize::from(a.size().rows() as i16) {
+    for row in -history.min(30)..isize::from(a.size().rows as i16) {
         a.read_row(row, &mut row_a);
         b.read_row(row, &mut row_b);
         assert!(row_a == row_b, "row {row}: {row_a:?} {row_b:?}");

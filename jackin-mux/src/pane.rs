@@ -50,7 +50,7 @@ impl Pane {
     pub(crate) fn new(id: PaneId, name: String, size: Size, settings: vt::Settings) -> Self {
         Self {
             id,
-            terminal: Terminal::new(vt_size(size), settings.clone()),
+            terminal: Terminal::new(size, settings.clone()),
             settings,
             backlog: Vec::new(),
             name,
@@ -67,8 +67,7 @@ impl Pane {
     }
 
     pub(crate) fn size(&self) -> Size {
-        let size = self.terminal.size();
-        Size::new(size.rows(), size.columns())
+        self.terminal.size()
     }
 
     pub(crate) fn title(&self) -> &str {
@@ -153,9 +152,9 @@ impl Pane {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        let resized = catch_unwind(AssertUnwindSafe(|| self.terminal.resize(vt_size(size))));
+        let resized = catch_unwind(AssertUnwindSafe(|| self.terminal.resize(size)));
         if resized.is_err() {
-            self.terminal = Terminal::new(vt_size(size), self.settings.clone());
+            self.terminal = Terminal::new(size, self.settings.clone());
         }
         // Rows have other numbers now.
         self.selection = None;
@@ -186,7 +185,7 @@ impl Pane {
     /// The first and the last line that can be read.
     pub(crate) fn lines(&self) -> (i64, i64) {
         let top = self.terminal.scrolled_rows() as i64;
-        let rows = i64::from(self.terminal.size().rows());
+        let rows = i64::from(self.terminal.size().rows);
         // The alternate screen has no history of its own to look at, but nothing is wrong with showing it.
         (top - self.terminal.history_rows() as i64, top + rows - 1)
     }
@@ -241,8 +240,4 @@ impl Pane {
         let inside = cursor.visible && row < usize::from(rect.rows) && cursor.column < rect.cols;
         inside.then(|| (rect.row + row as u16, rect.col + cursor.column))
     }
-}
-
-fn vt_size(size: Size) -> vt::Size {
-    vt::Size::new(size.rows, size.cols)
 }

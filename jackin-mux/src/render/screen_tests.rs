@@ -13,7 +13,7 @@ struct Operator(Terminal);
 
 impl Operator {
     fn new() -> Self {
-        let mut terminal = Terminal::new(crate::vt::Size::new(SIZE.rows, SIZE.cols), Settings::default());
+        let mut terminal = Terminal::new(SIZE, Settings::default());
         terminal.feed_all(b"\x1b[?1;25h\x1b[31;7mwhat the shell left behind\x1b[5;3r\x1b[3;3H");
         Self(terminal)
     }

@@ -8,7 +8,7 @@ use memchr::memchr;
 
 use super::canvas::Place;
 use super::glyph::{Class, Grapheme, class};
-use super::line::LineWriter;
+use super::line::{Extent, LineWriter};
 use super::link::LinkId;
 use super::modes::Mode;
 use super::pen::{Color, Pen};
@@ -34,8 +34,7 @@ struct Line {
     pen: Pen,
     /// Where it ends in `encoded`.
     end: usize,
-    cells: u32,
-    wide: bool,
+    extent: Extent,
 }
 
 /// What a jump did.
@@ -78,8 +77,8 @@ impl Jump {
                 retry = at + len + 1;
                 break;
             };
-            let Measured { cells, wide } = measured;
-            self.lines.push(Line { start: at, pen: before, end: self.encoded.len(), cells, wide });
+            let extent = Extent::new(measured.cells, measured.wide);
+            self.lines.push(Line { start: at, pen: before, end: self.encoded.len(), extent });
             at += len + 1;
             if self.lines.len() == rows + BATCH {
                 self.store(screen, BATCH, &mut begun);
@@ -115,7 +114,7 @@ impl Jump {
         let past = screen.canvas.past_mut();
         let mut start = 0;
         for line in &self.lines[..count] {
-            past.history.push(&self.encoded[start..line.end], line.cells, line.wide, false);
+            past.history.push(&self.encoded[start..line.end], line.extent, false);
             past.pushed += past.history.last_rows(columns);
             start = line.end;
         }
@@ -226,6 +225,7 @@ impl Screen {
             && self.canvas.margins() == (0, cursor.row)
             && !self.canvas.is_alternate()
             && self.canvas.used(cursor.row) == 0
+            && self.canvas.marks(cursor.row).is_empty()
             && self.pen.background == Color::Default
             && self.modes.contains(Mode::Autowrap)
             && !self.modes.contains(Mode::Insert)

@@ -6,14 +6,16 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;
 
+use jackin_core::Size;
+
 use super::damage::Damage;
 use super::history::History;
 use super::link::LinkId;
 use super::number::push_number;
 use super::past::Past;
 use super::pen::{Attributes, Color, Pen, Underline};
+use super::prompt::{Marks, PromptMark};
 use super::row::Row;
-use super::settings::Size;
 use super::sgr::push_color;
 use super::style::{self, MARKER, NARROW_STAND_IN, RawPen, SPACER, WIDE_STAND_IN};
 
@@ -44,6 +46,8 @@ pub(super) struct Canvas {
     used: Vec<u16>,
     /// For each row, what it was last drawn by, if nothing touched it since; 0 if unknown.
     signatures: Vec<u64>,
+    /// The shell-integration marks of each row; empty until there is one.
+    marks: Vec<Marks>,
     hidden: Hidden,
     /// Cost of what was done, in units of about one drawn character.
     pub(super) work: usize,
@@ -55,6 +59,7 @@ pub(super) struct Canvas {
 struct Hidden {
     at: Place,
     used: Vec<u16>,
+    marks: Vec<Marks>,
     margins: (u16, u16),
     /// The alternate grid has memory only once it was shown.
     seen: bool,
@@ -70,11 +75,12 @@ impl Canvas {
             at: Place::default(),
             raw: RawPen::default(),
             top: 0,
-            bottom: size.rows() - 1,
-            damage: Damage::all(size.rows()),
+            bottom: size.rows - 1,
+            damage: Damage::all(size.rows),
             alternate: false,
-            used: vec![0; usize::from(size.rows())],
-            signatures: vec![0; usize::from(size.rows())],
+            used: vec![0; usize::from(size.rows)],
+            signatures: vec![0; usize::from(size.rows)],
+            marks: Vec::new(),
             hidden: Hidden::new(size),
             work: 0,
             held_links: [LinkId::NONE; 5],
@@ -86,11 +92,11 @@ impl Canvas {
     }
 
     pub(super) fn rows(&self) -> u16 {
-        self.size.rows()
+        self.size.rows
     }
 
     pub(super) fn columns(&self) -> u16 {
-        self.size.columns()
+        self.size.cols
     }
 
     pub(super) fn margins(&self) -> (u16, u16) {
@@ -181,6 +187,7 @@ impl Canvas {
         self.sync(self.raw);
         let scrolls = self.cursor.row == self.bottom;
         if scrolls {
+            self.leave(1);
             self.moved(self.top, self.bottom, 1);
         } else if self.cursor.row + 1 < self.rows() {
             self.cursor.row += 1;
@@ -203,6 +210,7 @@ impl Canvas {
         if count == 0 {
             return;
         }
+        self.leave(count);
         if count == 1 && self.at.row == self.bottom {
             self.out.push(b'\n');
         } else {
@@ -330,6 +338,7 @@ impl Canvas {
     pub(super) fn erase_rows(&mut self, from: u16, to: u16, pen: &Pen) {
         for row in from..to {
             self.erase(row, 0, self.columns(), pen);
+            self.set_marks(row, Marks::NONE);
         }
         if from == 0 && to > 0 {
             self.top_is_new();
@@ -373,6 +382,7 @@ impl Canvas {
         self.hidden.seen = true;
         std::mem::swap(&mut self.at, &mut self.hidden.at);
         std::mem::swap(&mut self.used, &mut self.hidden.used);
+        std::mem::swap(&mut self.marks, &mut self.hidden.marks);
         let margins = std::mem::replace(&mut self.hidden.margins, (self.top, self.bottom));
         (self.top, self.bottom) = margins;
     }
@@ -386,13 +396,14 @@ impl Canvas {
         self.cursor = Place::default();
         self.at = Place::default();
         self.raw = RawPen::default();
-        (self.top, self.bottom) = (0, size.rows() - 1);
-        self.damage = Damage::all(size.rows());
+        (self.top, self.bottom) = (0, size.rows - 1);
+        self.damage = Damage::all(size.rows);
         self.alternate = false;
-        self.used = vec![0; usize::from(size.rows())];
-        self.signatures = vec![0; usize::from(size.rows())];
+        self.used = vec![0; usize::from(size.rows)];
+        self.signatures = vec![0; usize::from(size.rows)];
+        self.marks = Vec::new();
         self.hidden = Hidden::new(size);
-        self.work += usize::from(size.rows()) * usize::from(size.columns()) / 4;
+        self.work += usize::from(size.rows) * usize::from(size.cols) / 4;
     }
 
     /// Hands the gathered bytes to vt100.
@@ -416,6 +427,7 @@ impl Canvas {
         let screen = self.parser.screen();
         let styles = &self.past().styles;
         into.clear();
+        into.marks = self.marks(row);
         into.wrapped = self.used(row) == self.columns() && screen.row_wrapped(row);
         let mut column = 0;
         let end = self.used(row);
@@ -452,6 +464,53 @@ impl Canvas {
             }
         }
         into.pad(usize::from(self.columns()));
+    }
+
+    /// The marks of a row.
+    pub(super) fn marks(&self, row: u16) -> Marks {
+        self.marks.get(usize::from(row)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn set_marks(&mut self, row: u16, marks: Marks) {
+        if self.marks.is_empty() {
+            if marks.is_empty() {
+                return;
+            }
+            self.marks = vec![Marks::NONE; usize::from(self.rows())];
+        }
+        self.marks[usize::from(row)] = marks;
+    }
+
+    pub(super) fn take_marks(&mut self, row: u16) -> Marks {
+        let marks = self.marks(row);
+        self.set_marks(row, Marks::NONE);
+        marks
+    }
+
+    /// Marks the cursor's row.
+    pub(super) fn add_mark(&mut self, mark: PromptMark) {
+        let row = self.cursor.row;
+        let mut marks = self.marks(row);
+        marks.add(mark);
+        self.set_marks(row, marks);
+    }
+
+    /// Before `count` rows scroll off the top of the margins: their marks go to history with them.
+    #[inline]
+    fn leave(&mut self, count: u16) {
+        if !self.marks.is_empty() && self.top == 0 && !self.alternate {
+            self.hand_over_marks(count);
+        }
+    }
+
+    fn hand_over_marks(&mut self, count: u16) {
+        if self.marks.iter().take(usize::from(count)).all(|marks| marks.is_empty()) {
+            return;
+        }
+        // Rows that are still to leave by what was gathered must not take these.
+        self.flush();
+        let Self { parser, marks, .. } = self;
+        parser.callbacks_mut().leaving = marks[..usize::from(count)].iter().copied().collect();
     }
 
     /// What a row was last drawn by; see [`Self::sign`].
@@ -555,13 +614,9 @@ impl Canvas {
         self.signatures[usize::from(top)..=usize::from(bottom)].fill(0);
         let region = &mut self.used[usize::from(top)..=usize::from(bottom)];
         let by = (up.unsigned_abs() as usize).min(region.len());
-        if up > 0 {
-            region.rotate_left(by);
-            let start = region.len() - by;
-            region[start..].fill(0);
-        } else {
-            region.rotate_right(by);
-            region[..by].fill(0);
+        shift(region, up);
+        if !self.marks.is_empty() {
+            shift(&mut self.marks[usize::from(top)..=usize::from(bottom)], up);
         }
         self.work += usize::from(self.columns()) / 8 * by + region_cost(top, bottom);
     }
@@ -615,8 +670,9 @@ impl Hidden {
     fn new(size: Size) -> Self {
         Self {
             at: Place::default(),
-            used: vec![0; usize::from(size.rows())],
-            margins: (0, size.rows() - 1),
+            used: vec![0; usize::from(size.rows)],
+            marks: Vec::new(),
+            margins: (0, size.rows - 1),
             seen: false,
         }
     }
@@ -631,15 +687,28 @@ impl std::fmt::Debug for Canvas {
     }
 }
 
+/// Moves what is known of rows up (down if negative); the rows that come in have nothing.
+fn shift<T: Copy + Default>(region: &mut [T], up: i32) {
+    let by = (up.unsigned_abs() as usize).min(region.len());
+    if up > 0 {
+        region.rotate_left(by);
+        let start = region.len() - by;
+        region[start..].fill(T::default());
+    } else {
+        region.rotate_right(by);
+        region[..by].fill(T::default());
+    }
+}
+
 /// A region's rows are rotated in place: a few words each.
 fn region_cost(top: u16, bottom: u16) -> usize {
     usize::from(bottom - top) / 16
 }
 
 fn parser(size: Size, mut past: Past) -> vt100::Parser<Past> {
-    past.columns = size.columns();
+    past.columns = size.cols;
     let nonzero = |n| NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN);
-    vt100::Parser::new_with_callbacks(nonzero(size.rows()), nonzero(size.columns()), 0, past)
+    vt100::Parser::new_with_callbacks(nonzero(size.rows), nonzero(size.cols), 0, past)
 }
 
 fn color(color: vt100::Color) -> Color {

@@ -5,6 +5,7 @@ use super::event::Event;
 use super::modes::{Mode, Modes};
 use super::number::read_number;
 use super::pen::Pen;
+use super::prompt::Marks;
 use super::screen::{CursorShape, Screen};
 use super::sgr;
 
@@ -172,7 +173,13 @@ impl Screen {
         let Place { row, column } = self.canvas.cursor;
         let (rows, pen) = (self.canvas.rows(), self.pen);
         match what {
-            0 if (row, column) == (0, 0) => self.clear_screen(),
+            0 if (row, column) == (0, 0) => {
+                // A mark in a blank row is that of a prompt which is about to be written.
+                let blank = self.canvas.used(0) == 0;
+                let marks = if blank { self.canvas.take_marks(0) } else { Marks::NONE };
+                self.clear_screen();
+                self.canvas.set_marks(0, marks);
+            }
             0 => {
                 self.erase_line(0);
                 self.canvas.erase_rows(row + 1, rows, &pen);
@@ -245,6 +252,9 @@ impl Screen {
 
     fn set_private_mode(&mut self, number: u32, on: bool) {
         if let Some(mode) = Modes::private(number) {
+            if mode == Mode::Synchronized && !on {
+                self.end_frame();
+            }
             self.modes.set(mode, on);
             match mode {
                 Mode::Origin => self.go_to(0, 0),

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::osc::{Progress, PromptMark};
+use super::osc::Progress;
+use super::prompt::PromptMark;
 
 /// Something that the embedder has to act on, in the order in which the program caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]

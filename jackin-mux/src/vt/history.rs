@@ -7,16 +7,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::glyph::{Class, class};
-use super::line::{MARK, Pieces, RESET_LOOK, measure_cells, measure_rows, split_at_row};
+use super::line::{Extent, MARK, Pieces, RESET_LOOK, measure_rows, split_at_row};
 use super::row::Row;
+use super::search::Direction;
 
 /// Lines are stored in blocks of about this size, dropped whole when their last line is evicted.
 const BLOCK_BYTES: usize = 16 * 1024;
 /// A line that grows beyond this is broken: text without any line end must not become one endless line.
 const LONGEST_LINE: usize = 64 * 1024;
-/// The width in `Entry::cells` stands in the low bits; this one tells that not every character has one column.
-const WIDE: u32 = 1 << 31;
-
 #[derive(Debug)]
 pub(super) struct History {
     blocks: VecDeque<Block>,
@@ -42,7 +40,7 @@ struct Block {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     end: u32,
-    cells: u32,
+    extent: Extent,
 }
 
 impl History {
@@ -82,25 +80,23 @@ impl History {
 
     /// Adds a row: to the open line if there is one. `wrapped` says that the line goes on.
     pub(super) fn push_row(&mut self, text: &[u8], wrapped: bool) {
-        let (cells, wide) = measure_cells(text);
-        self.push(text, cells, wide, wrapped);
+        self.push(text, Extent::of(text), wrapped);
         self.trim();
     }
 
-    /// Adds a row or a whole line whose width is known; [`Self::trim`] evicts what is too much.
+    /// Adds a row or a whole line whose extent is known; [`Self::trim`] evicts what is too much.
     #[inline]
-    pub(super) fn push(&mut self, text: &[u8], cells: u32, wide: bool, wrapped: bool) {
-        let cells = cells | if wide { WIDE } else { 0 };
+    pub(super) fn push(&mut self, text: &[u8], extent: Extent, wrapped: bool) {
         if self.open {
-            self.append(text, cells);
+            self.append(text, extent);
         } else {
-            self.add(text, cells);
+            self.add(text, extent);
         }
         self.open = wrapped;
     }
 
     #[inline]
-    fn add(&mut self, text: &[u8], cells: u32) {
+    fn add(&mut self, text: &[u8], extent: Extent) {
         let fits = self.blocks.back().is_some_and(|b| b.text.len() + text.len() <= BLOCK_BYTES);
         if !fits {
             if let Some(full) = self.blocks.back_mut() {
@@ -118,18 +114,18 @@ impl History {
         }
         if let Some(block) = self.blocks.back_mut() {
             block.text.extend_from_slice(text);
-            block.entries.push(Entry { end: block.text.len() as u32, cells });
+            block.entries.push(Entry { end: block.text.len() as u32, extent });
             block.rows.set(None);
         }
         self.lines += 1;
         self.bytes += text.len();
     }
 
-    fn append(&mut self, text: &[u8], cells: u32) {
-        let Some(block) = self.blocks.back_mut() else { return self.add(text, cells) };
+    fn append(&mut self, text: &[u8], extent: Extent) {
+        let Some(block) = self.blocks.back_mut() else { return self.add(text, extent) };
         let at = block.entries.len() - 1;
         if block.line(at).len() + text.len() > LONGEST_LINE {
-            return self.add(text, cells);
+            return self.add(text, extent);
         }
         if would_join(block.line(at), text) {
             // Drawn in two rows, the two are no grapheme: a change of look that changes nothing keeps them apart.
@@ -141,7 +137,7 @@ impl History {
         let end = block.text.len() as u32;
         let entry = &mut block.entries[at];
         entry.end = end;
-        entry.cells = ((entry.cells & !WIDE) + (cells & !WIDE)) | ((entry.cells | cells) & WIDE);
+        entry.extent = entry.extent.with(extent);
         self.bytes += text.len();
     }
 
@@ -251,6 +247,29 @@ impl History {
         rows
     }
 
+    /// The lines with marks from `from` on (or, backwards, down from it), itself included.
+    pub(super) fn marked_lines(
+        &self,
+        from: usize,
+        direction: Direction,
+    ) -> Box<dyn Iterator<Item = usize> + '_> {
+        let marked = self
+            .blocks
+            .iter()
+            .flat_map(|block| &block.entries[block.gone..])
+            .enumerate()
+            .filter(|(_, entry)| entry.extent.is_marked())
+            .map(|(line, _)| line);
+        match direction {
+            Direction::Forward => Box::new(marked.skip_while(move |line| *line < from)),
+            Direction::Backward => {
+                let mut before: Vec<usize> = marked.take_while(|line| *line <= from).collect();
+                before.reverse();
+                Box::new(before.into_iter())
+            }
+        }
+    }
+
     /// Reads a row, counted from the oldest.
     pub(super) fn read_row(&self, row: usize, columns: u16, into: &mut Row) -> bool {
         let Some((line, within)) = self.locate(row, columns) else { return false };
@@ -265,10 +284,9 @@ impl History {
 
     /// Puts the first `rows` rows of a line back, open: the rest of it is on the screen.
     pub(super) fn keep_rows(&mut self, line: &[u8], rows: usize, columns: u16) {
-        let (at, cells) = split_at_row(line, usize::from(columns), rows);
-        let (_, wide) = measure_cells(&line[..at]);
-        self.push(&line[..at], cells, wide, true);
-        self.reset_look(&line[..at]);
+        let line = &line[..split_at_row(line, usize::from(columns), rows)];
+        self.push(line, Extent::of(line), true);
+        self.reset_look(line);
     }
 
     /// Ends the last line with the default look, which what is appended to it will expect.
@@ -287,7 +305,7 @@ impl History {
 
     /// Columns of the last line.
     pub(super) fn last_cells(&self) -> u32 {
-        self.blocks.back().and_then(|block| block.entries.last()).map_or(0, |entry| entry.cells & !WIDE)
+        self.blocks.back().and_then(|block| block.entries.last()).map_or(0, |entry| entry.extent.cells())
     }
 
     /// Rows of the last line.
@@ -324,14 +342,14 @@ impl Block {
     }
 
     fn line_rows(&self, at: usize, columns: u16) -> usize {
-        let cells = self.entries[at].cells;
-        if cells & !WIDE <= u32::from(columns) {
+        let extent = self.entries[at].extent;
+        if extent.cells() <= u32::from(columns) {
             return 1;
         }
-        if cells & WIDE != 0 {
+        if extent.is_wide() {
             return measure_rows(self.line(at), usize::from(columns));
         }
-        (cells as usize).div_ceil(usize::from(columns))
+        (extent.cells() as usize).div_ceil(usize::from(columns))
     }
 
     fn rows(&self, columns: u16) -> usize {

@@ -7,6 +7,7 @@ use memchr::memchr;
 
 use super::glyph::Graphemes;
 use super::pen::{Attributes, Color, Pen, Underline};
+use super::prompt::Marks;
 
 /// Starts a change of look; printable text never has it.
 pub(super) const MARK: u8 = 0x1b;
@@ -22,6 +23,8 @@ const UNDERLINE: u8 = 11;
 const LINK: u8 = 12;
 /// The rest of the line's last row has the present look: what a coloured erase left, which is no text and must not wrap.
 const FILL: u8 = 13;
+/// Shell-integration marks of the row that starts here.
+const PROMPT: u8 = 14;
 /// A colour takes three codes: default, indexed, rgb.
 const INDEXED: u8 = 1;
 const RGB: u8 = 2;
@@ -55,6 +58,14 @@ impl LineWriter {
     pub(super) fn fill(&mut self, out: &mut Vec<u8>, pen: &Pen) {
         self.set(out, pen, None);
         out.extend_from_slice(&[MARK, FILL]);
+    }
+
+    /// Notes the marks of the row that starts here.
+    pub(super) fn marks(out: &mut Vec<u8>, marks: Marks) {
+        if !marks.is_empty() {
+            out.extend_from_slice(&[MARK, PROMPT]);
+            marks.write(out);
+        }
     }
 
     fn change(&mut self, out: &mut Vec<u8>, pen: &Pen, link: &str) {
@@ -100,6 +111,8 @@ pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
     pub(super) pen: Pen,
     pub(super) link: Option<&'a str>,
+    /// Marks of the row that its first character is in.
+    pub(super) marks: Marks,
 }
 
 /// Reads a line back, piece by piece.
@@ -109,16 +122,22 @@ pub(super) struct Pieces<'a> {
     pen: Pen,
     link: Option<&'a str>,
     fill: Pen,
+    marks: Marks,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, pen: Pen::default(), link: None, fill: Pen::default() }
+        Self { bytes, pen: Pen::default(), link: None, fill: Pen::default(), marks: Marks::NONE }
     }
 
     /// When all is read: the look of the rest of the last row.
     pub(super) fn fill(&self) -> Pen {
         self.fill
+    }
+
+    /// Marks that no text has followed yet: when all is read, those of the last row.
+    pub(super) fn marks(&self) -> Marks {
+        self.marks
     }
 
     /// Bytes not yet read: `len - rest()` is where the next piece starts.
@@ -166,6 +185,11 @@ impl<'a> Pieces<'a> {
                 self.fill = self.pen;
                 0
             }
+            PROMPT => {
+                let (marks, used) = Marks::read(value)?;
+                self.marks.merge(marks);
+                used
+            }
             _ => return None,
         };
         self.bytes = &value[used..];
@@ -183,7 +207,8 @@ impl<'a> Iterator for Pieces<'a> {
         let len = memchr(MARK, self.bytes).unwrap_or(self.bytes.len());
         let (text, rest) = self.bytes.split_at(len);
         self.bytes = rest;
-        Some(Piece { text: std::str::from_utf8(text).unwrap_or_default(), pen: self.pen, link: self.link })
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        Some(Piece { text, pen: self.pen, link: self.link, marks: std::mem::take(&mut self.marks) })
     }
 }
 
@@ -200,63 +225,128 @@ fn read_color(color: &mut Color, form: u8, value: &[u8]) -> Option<usize> {
     Some(used)
 }
 
+/// Where the graphemes of a line fall when it is laid out at a width.
+pub(super) struct Layout {
+    columns: usize,
+    /// The row of the last grapheme.
+    pub(super) row: usize,
+    /// The column behind it.
+    pub(super) column: usize,
+}
+
+impl Layout {
+    pub(super) fn new(columns: usize) -> Self {
+        Self { columns, row: 0, column: 0 }
+    }
+
+    /// Whether a grapheme still fits in the row.
+    #[inline]
+    pub(super) fn fits(&self, width: u16) -> bool {
+        self.column + self.width(width) <= self.columns
+    }
+
+    /// Places a grapheme and returns its column.
+    #[inline]
+    pub(super) fn place(&mut self, width: u16) -> usize {
+        if !self.fits(width) {
+            self.row += 1;
+            self.column = 0;
+        }
+        let start = self.column;
+        self.column += self.width(width);
+        start
+    }
+
+    /// Columns that a grapheme takes: a wide one has no room in a screen of one column.
+    #[inline]
+    pub(super) fn width(&self, width: u16) -> usize {
+        usize::from(width).min(self.columns)
+    }
+}
+
 /// Rows that a line takes at a width; for lines with wide characters, whose breaks depend on where they fall.
 pub(super) fn measure_rows(line: &[u8], columns: usize) -> usize {
-    let mut rows = 1;
-    let mut column = 0;
+    let mut layout = Layout::new(columns);
     for piece in Pieces::new(line) {
         for (_, width) in Graphemes::new(piece.text) {
-            let width = usize::from(width).min(columns);
-            if column + width > columns {
-                rows += 1;
-                column = 0;
-            }
-            column += width;
+            layout.place(width);
         }
     }
-    rows
+    layout.row + 1
 }
 
-/// Columns of a line laid out without end, and whether it has characters that are not one column each.
-pub(super) fn measure_cells(line: &[u8]) -> (u32, bool) {
-    let mut cells = 0;
-    let mut wide = false;
-    for piece in Pieces::new(line) {
-        if piece.text.is_ascii() {
-            cells += piece.text.len() as u32;
-        } else {
-            for (_, width) in Graphemes::new(piece.text) {
-                cells += u32::from(width);
-                wide |= width != 1;
-            }
-        }
+/// How much room a line takes, in one word.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Extent(u32);
+
+/// Not every character has one column.
+const WIDE: u32 = 1 << 31;
+/// The line has shell-integration marks.
+const MARKED: u32 = 1 << 30;
+
+impl Extent {
+    pub(super) fn new(cells: u32, wide: bool) -> Self {
+        Self(cells | if wide { WIDE } else { 0 })
     }
-    (cells, wide)
-}
 
-/// Where the rows of a line before `skip` end: a byte offset at a grapheme, and the columns before it.
-pub(super) fn split_at_row(line: &[u8], columns: usize, skip: usize) -> (usize, u32) {
-    let mut rows = 0;
-    let mut column = 0;
-    let mut cells = 0;
-    let mut pieces = Pieces::new(line);
-    while let Some(piece) = pieces.next() {
-        let mut at = line.len() - pieces.rest() - piece.text.len();
-        for (text, width) in Graphemes::new(piece.text) {
-            let width = usize::from(width).min(columns);
-            if column + width > columns {
-                rows += 1;
-                column = 0;
-                if rows == skip {
-                    return (at, cells);
+    /// The extent of a stored line.
+    pub(super) fn of(line: &[u8]) -> Self {
+        let mut cells = 0;
+        let mut wide = false;
+        let mut marked = false;
+        let mut pieces = Pieces::new(line);
+        for piece in pieces.by_ref() {
+            marked |= !piece.marks.is_empty();
+            if piece.text.is_ascii() {
+                cells += piece.text.len() as u32;
+            } else {
+                for (_, width) in Graphemes::new(piece.text) {
+                    cells += u32::from(width);
+                    wide |= width != 1;
                 }
             }
-            column += width;
-            cells += width as u32;
-            at += text.len();
+        }
+        marked |= !pieces.marks().is_empty();
+        Self(Self::new(cells, wide).0 | if marked { MARKED } else { 0 })
+    }
+
+    /// Columns of the line laid out without end.
+    pub(super) fn cells(self) -> u32 {
+        self.0 & !(WIDE | MARKED)
+    }
+
+    pub(super) fn is_wide(self) -> bool {
+        self.0 & WIDE != 0
+    }
+
+    pub(super) fn is_marked(self) -> bool {
+        self.0 & MARKED != 0
+    }
+
+    /// The extent of a line and what is appended to it.
+    pub(super) fn with(self, more: Self) -> Self {
+        Self((self.cells() + more.cells()) | ((self.0 | more.0) & (WIDE | MARKED)))
+    }
+}
+
+/// Where the rows of a line before `skip` end: a byte offset with whole graphemes, looks and marks before it.
+pub(super) fn split_at_row(line: &[u8], columns: usize, skip: usize) -> usize {
+    let mut layout = Layout::new(columns);
+    let mut pieces = Pieces::new(line);
+    loop {
+        // The looks and marks in front of a piece belong to it.
+        let mut at = line.len() - pieces.rest();
+        let Some(piece) = pieces.next() else { return line.len() };
+        let mut next = line.len() - pieces.rest() - piece.text.len();
+        for (text, width) in Graphemes::new(piece.text) {
+            layout.place(width);
+            if layout.row == skip {
+                return at;
+            }
+            next += text.len();
+            at = next;
         }
     }
-    (line.len(), cells)
 }
 
 #[cfg(test)]
@@ -288,13 +378,16 @@ mod tests {
         }
         let back: Vec<_> = Pieces::new(&out).map(|p| (p.pen, p.text, p.link)).collect();
         assert_eq!(back, parts);
-        assert_eq!(measure_cells(&out), (6, true));
+        let extent = Extent::of(&out);
+        assert_eq!((extent.cells(), extent.is_wide(), extent.is_marked()), (6, true, false));
         assert_eq!(
             measure_rows(&out, 2),
             4,
             "the wide character and its neighbours break to rows of their own"
         );
-        assert_eq!(split_at_row(&out, 2, 1).1, 1);
+        let split = split_at_row(&out, 2, 1);
+        assert_eq!(Extent::of(&out[..split]).cells(), 1);
+        assert!(Pieces::new(&out[split..]).map(|p| p.text).eq(["中b", "c", "d"]));
     }
 
     #[test]

@@ -3,20 +3,8 @@
 use super::event::{Event, Query, QueryKind};
 use super::link::{LONGEST_LINK, LinkId};
 use super::number::read_number;
+use super::prompt::PromptMark;
 use super::screen::Screen;
-
-/// What an OSC 133 mark says about the row that it is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptMark {
-    /// A prompt starts (A).
-    Prompt,
-    /// The command line starts (B).
-    Command,
-    /// The command's output starts (C).
-    Output,
-    /// The command ended (D), with its exit code if the shell told it.
-    Done(Option<i32>),
-}
 
 /// Progress of a task (OSC 9;4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +71,7 @@ impl Screen {
             52 if rest.ends_with(b";?") => self.ask(QueryKind::Clipboard, raw()),
             133 => {
                 if let Some(mark) = prompt_mark(rest) {
+                    self.canvas.add_mark(mark);
                     self.events.push(Event::Prompt(mark));
                 }
             }

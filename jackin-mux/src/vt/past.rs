@@ -4,10 +4,13 @@ use memchr::memchr;
 use vt100::capture::{BasicFormattedCaptureState, RowContents};
 
 use super::glyph::{Class, class, columns as columns_of};
+use std::collections::VecDeque;
+
 use super::history::History;
 use super::line::LineWriter;
 use super::link::LinkId;
 use super::pen::Pen;
+use super::prompt::Marks;
 use super::sgr;
 use super::style::{NARROW_STAND_IN, SPACER, Styles, WIDE_STAND_IN};
 
@@ -23,6 +26,8 @@ pub(super) struct Past {
     pub(super) columns: u16,
     /// Rows that left the main screen.
     pub(super) pushed: u64,
+    /// Marks of the rows that leave next; empty if none of them has any.
+    pub(super) leaving: VecDeque<Marks>,
 }
 
 impl Past {
@@ -35,13 +40,13 @@ impl Past {
             line: Vec::new(),
             columns: 0,
             pushed: 0,
+            leaving: VecDeque::new(),
         }
     }
 
-    /// Turns vt100's formatted row in `captured` into a line of history in `line`.
+    /// Appends vt100's formatted row in `captured`, as history keeps it, to `line`.
     fn encode(&mut self, wrapped: bool) {
         let Self { styles, writer, captured, line, .. } = self;
-        line.clear();
         writer.start();
         // What vt100 thinks the pen is; marked pens are looked up.
         let mut raw = Pen::default();
@@ -97,6 +102,7 @@ impl vt100::Callbacks for Past {
             return;
         }
         self.pushed += 1;
+        let marks = self.leaving.pop_front().unwrap_or_default();
         if !self.history.is_kept() {
             return;
         }
@@ -107,14 +113,14 @@ impl vt100::Callbacks for Past {
         let mut first = FirstWrite::default();
         let _ = row.write_formatted_basic(&mut first, &mut state);
         let wrapped = !first.newline;
+        self.line.clear();
+        LineWriter::marks(&mut self.line, marks);
         if memchr(0x1b, self.captured.text.as_bytes()).is_none() {
-            self.line.clear();
             self.line.extend(self.captured.text.bytes().map(|b| if b == BLANK as u8 { b' ' } else { b }));
-            self.history.push_row(&self.line, wrapped);
         } else {
             self.encode(wrapped);
-            self.history.push_row(&self.line, wrapped);
         }
+        self.history.push_row(&self.line, wrapped);
     }
 }
 

@@ -90,7 +90,7 @@ impl Screen {
     /// Answers CSI 14, 16, 18 and 19 t. Titles are never reported: an agent's output could have set them to a command.
     pub(super) fn report_window(&mut self, what: u32) {
         let size = self.canvas.size();
-        let (rows, columns) = (u32::from(size.rows()), u32::from(size.columns()));
+        let (rows, columns) = (u32::from(size.rows), u32::from(size.cols));
         let (width, height) = self.settings.cell_pixels;
         let (width, height) = (u32::from(width), u32::from(height));
         match what {
@@ -108,7 +108,7 @@ impl Screen {
             return;
         }
         let size = self.canvas.size();
-        let (rows, columns) = (u32::from(size.rows()), u32::from(size.columns()));
+        let (rows, columns) = (u32::from(size.rows), u32::from(size.cols));
         let (width, height) = self.settings.cell_pixels;
         let pixels = (rows * u32::from(height), columns * u32::from(width));
         self.answer(format_args!("\x1b[48;{rows};{columns};{};{}t", pixels.0, pixels.1));

@@ -3,14 +3,15 @@
 //! The screen's rows go to history as logical lines, the grid starts over at the new size, and the last rows' worth of lines comes
 //! back. The alternate screen is cut and padded: its program draws it anew.
 
+use jackin_core::Size;
+
 use super::canvas::Place;
 use super::glyph::{Class, Graphemes, class, columns};
-use super::line::{LineWriter, Pieces, measure_cells};
+use super::line::{Extent, Layout, LineWriter, Pieces};
 use super::link::LinkId;
 use super::pen::Pen;
 use super::row::{Cell, Row};
 use super::screen::Screen;
-use super::settings::Size;
 use super::style::{NARROW_STAND_IN, WIDE_STAND_IN, plain};
 use super::terminal::Terminal;
 
@@ -25,8 +26,9 @@ struct Spot {
 }
 
 impl Terminal {
-    /// Changes the size. Lines of the main screen and of history are laid out at the new width.
+    /// Changes the size to the nearest that can be drawn ([`Size::clamped`]). Lines of the main screen and of history are laid out at the new width.
     pub fn resize(&mut self, size: Size) {
+        let size = size.clamped();
         if size == self.size() {
             return;
         }
@@ -40,7 +42,7 @@ impl Terminal {
     fn view_spot(&self) -> Option<u64> {
         let back = self.view();
         let history = &self.screen.canvas.past().history;
-        let columns = self.size().columns();
+        let columns = self.size().cols;
         let row = history.rows(columns).checked_sub(back).filter(|_| back > 0)?;
         history.locate(row, columns).map(|(line, _)| history.evicted() + line as u64)
     }
@@ -48,7 +50,7 @@ impl Terminal {
     fn restore_view(&mut self, line: Option<u64>) {
         let Some(line) = line else { return };
         let history = &self.screen.canvas.past().history;
-        let columns = self.size().columns();
+        let columns = self.size().cols;
         let before = history.rows_before(line.saturating_sub(history.evicted()) as usize, columns);
         let back = history.rows(columns).saturating_sub(before);
         self.set_view(back);
@@ -72,18 +74,18 @@ impl Screen {
         if alternate {
             self.saved[0].place = self.canvas.cursor;
             self.canvas.switch(true);
-            for (at, row) in hidden.iter_mut().enumerate().take(usize::from(size.rows())) {
-                row.pad(usize::from(size.columns()));
+            for (at, row) in hidden.iter_mut().enumerate().take(usize::from(size.rows)) {
+                row.pad(usize::from(size.cols));
                 self.draw_row(at as u16, row, false);
             }
             self.canvas.cursor = Place {
-                row: shown_cursor.row.min(size.rows() - 1),
-                column: shown_cursor.column.min(size.columns() - 1),
+                row: shown_cursor.row.min(size.rows - 1),
+                column: shown_cursor.column.min(size.cols - 1),
             };
         }
         for saved in &mut self.saved {
-            saved.place.row = saved.place.row.min(size.rows() - 1);
-            saved.place.column = saved.place.column.min(size.columns());
+            saved.place.row = saved.place.row.min(size.rows - 1);
+            saved.place.column = saved.place.column.min(size.cols);
         }
         self.canvas.flush();
         self.report_size();
@@ -109,8 +111,8 @@ impl Screen {
         let (top, cursor) = self.push_rows(&rows[..kept], old_cursor);
         self.canvas.reset(size);
 
-        let columns = size.columns();
-        let height = usize::from(size.rows());
+        let columns = size.cols;
+        let height = usize::from(size.rows);
         let history = &self.canvas.past().history;
         let total = history.rows(columns);
         let top_row = self.row_of(top, columns).0;
@@ -141,11 +143,10 @@ impl Screen {
             let wrapped = row.is_wrapped() && at + 1 < rows.len();
             bytes.clear();
             write_row(&mut writer, &mut bytes, row, wrapped);
-            let (cells, wide) = measure_cells(&bytes);
             let history = &mut self.canvas.past_mut().history;
             let lines_before = history.lines();
             let before = if history.is_open() { history.last_cells() } else { 0 };
-            history.push(&bytes, cells, wide, wrapped);
+            history.push(&bytes, Extent::of(&bytes), wrapped);
             // A line that became too long was broken: the row starts a line after all.
             let before = if history.lines() > lines_before { 0 } else { before };
             let line = history.lines() - 1;
@@ -164,24 +165,20 @@ impl Screen {
         let before = history.rows_before(spot.line, columns);
         let Some(line) = history.line(spot.line) else { return (before, 0) };
         let columns = usize::from(columns);
-        let (mut row, mut column, mut cell) = (0, 0, 0u32);
+        let mut layout = Layout::new(columns);
+        let mut cell = 0u32;
         for piece in Pieces::new(line) {
             for (_, width) in Graphemes::new(piece.text) {
-                let width = usize::from(width).min(columns);
-                if column + width > columns {
-                    row += 1;
-                    column = 0;
-                }
+                let column = layout.place(width);
                 if cell >= spot.cell {
-                    return (before + row, column as u16);
+                    return (before + layout.row, column as u16);
                 }
-                column += width;
-                cell += width as u32;
+                cell += layout.width(width) as u32;
             }
         }
         // Behind the text, or within its last character if that is wide.
-        let column = (column + spot.cell as usize).saturating_sub(cell as usize).min(columns);
-        (before + row, column as u16)
+        let column = (layout.column + spot.cell as usize).saturating_sub(cell as usize).min(columns);
+        (before + layout.row, column as u16)
     }
 
     /// Takes the rows from `start` on out of history and draws up to `height` of them.
@@ -222,6 +219,7 @@ impl Screen {
             (false, true) => row.used().max(1),
             (false, false) => row.used(),
         };
+        self.canvas.set_marks(at, row.marks());
         let mut solid = row.is_wrapped() || continues;
         let mut wraps = continues;
         if !continues {
@@ -284,6 +282,7 @@ fn is_plain(text: &str, width: u16) -> bool {
 /// Writes the cells of a row as a line, or part of one, of history.
 fn write_row(writer: &mut LineWriter, out: &mut Vec<u8>, row: &Row, wrapped: bool) {
     writer.start();
+    LineWriter::marks(out, row.marks());
     let fill = row.fill().filter(|_| !wrapped);
     let used = fill.map_or(row.used(), |(start, _)| start);
     for cell in &row.cells()[..used] {

@@ -1,9 +1,10 @@
 //! One row of cells, copied out of the screen or out of history into a buffer that is used again.
 
 use super::glyph::Graphemes;
-use super::line::Pieces;
+use super::line::{Layout, Pieces};
 use super::link::{Link, LinkId};
 use super::pen::Pen;
+use super::prompt::Marks;
 
 /// A row of cells, one for each column. Reading a row into it allocates nothing once it has grown.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +13,7 @@ pub struct Row {
     cells: Vec<Cell>,
     links: Vec<(u32, u32)>,
     pub(super) wrapped: bool,
+    pub(super) marks: Marks,
     /// Columns that a stored line's text takes in its last row.
     taken: usize,
 }
@@ -106,6 +108,7 @@ impl Row {
         self.cells.clear();
         self.links.clear();
         self.wrapped = false;
+        self.marks = Marks::NONE;
     }
 
     pub(super) fn push(&mut self, text: &str, width: u16, pen: Pen) {
@@ -178,47 +181,45 @@ impl Row {
     /// Fills the row with the part of a stored line that starts at `skip` rows of `columns`; false if the line has fewer rows.
     pub(super) fn read_line(&mut self, mut pieces: Pieces<'_>, columns: usize, skip: usize) -> bool {
         self.clear();
-        let mut rows = 0;
-        let mut column = 0;
+        let mut layout = Layout::new(columns);
         for piece in pieces.by_ref() {
             let mut link = None;
+            let mut marks = piece.marks;
             for (text, width) in Graphemes::new(piece.text) {
-                let width = usize::from(width).min(columns);
-                if column + width > columns {
-                    if rows == skip {
-                        if column < columns {
-                            self.push_spacer(piece.pen.erase());
-                        }
-                        self.wrapped = true;
-                        self.pad(columns);
-                        return true;
+                if layout.row == skip && !layout.fits(width) {
+                    if layout.column < columns {
+                        self.push_spacer(piece.pen.erase());
                     }
-                    rows += 1;
-                    column = 0;
+                    self.wrapped = true;
+                    self.pad(columns);
+                    return true;
                 }
-                column += width;
-                if rows == skip {
+                layout.place(width);
+                if layout.row == skip {
                     let mut pen = piece.pen;
                     if let Some(key) = piece.link {
                         pen.link = *link.get_or_insert_with(|| self.push_link(key));
                     }
                     self.push(
                         if text == " " && pen == Pen::default() { "" } else { text },
-                        width as u16,
+                        layout.width(width) as u16,
                         pen,
                     );
+                    self.marks.merge(marks);
                 }
+                marks = Marks::NONE;
             }
         }
-        self.taken = column;
-        if rows == skip {
+        self.taken = layout.column;
+        if layout.row == skip {
+            self.marks.merge(pieces.marks());
             self.cells.resize(
                 columns.max(self.cells.len()),
                 Cell { width: 1, pen: pieces.fill(), ..Cell::default() },
             );
         }
         self.pad(columns);
-        rows == skip
+        layout.row == skip
     }
 }
 

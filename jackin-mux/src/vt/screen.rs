@@ -2,6 +2,8 @@
 //!
 //! Each kind of token has a file: `print` (text), `control` (C0 and escapes), `csi`, `osc`, `string` (DCS, APC), `query` (answers).
 
+use jackin_core::Size;
+
 use super::canvas::{Canvas, Place};
 use super::charset::Charsets;
 use super::event::Events;
@@ -11,7 +13,7 @@ use super::link::LinkId;
 use super::modes::{Mode, Modes};
 use super::pen::Pen;
 use super::print::Last;
-use super::settings::{Settings, Size};
+use super::settings::Settings;
 use super::string::Strings;
 use super::tabs::Tabs;
 use super::title::Titles;
@@ -84,6 +86,8 @@ pub(super) struct Screen {
     pub(super) last: Last,
     /// The character that REP repeats.
     pub(super) last_char: Option<char>,
+    /// Synchronized updates that ended.
+    pub(super) frames: u64,
 }
 
 impl Screen {
@@ -105,6 +109,7 @@ impl Screen {
             strings: Strings::default(),
             last: Last::NONE,
             last_char: None,
+            frames: 0,
         }
     }
 
@@ -172,6 +177,7 @@ impl Screen {
         self.canvas.switch(false);
         self.canvas.cursor = Place::default();
         self.pen = Pen::default();
+        self.end_frame();
         self.modes = Modes::default();
         self.charsets = Charsets::default();
         self.tabs = Tabs::default();
@@ -181,6 +187,11 @@ impl Screen {
         self.cursor_shape = CursorShape::Default;
         self.last_char = None;
         self.hold_links();
+    }
+
+    /// Counts a synchronized update, if there is one, as ended.
+    pub(super) fn end_frame(&mut self) {
+        self.frames += u64::from(self.modes.contains(Mode::Synchronized));
     }
 
     /// The milder reset (DECSTR): nothing on the screen changes.

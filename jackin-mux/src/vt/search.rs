@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use super::glyph::Graphemes;
-use super::line::Pieces;
+use super::line::{Layout, Pieces};
 use super::row::Row;
 use super::terminal::Terminal;
 use super::text::Point;
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
         let mut shown = Vec::new();
         let mut row = Row::new();
         let mut first = 0;
-        let rows = terminal.size().rows();
+        let rows = terminal.size().rows;
         for at in 0..rows {
             terminal.read_row(at as isize, &mut row);
             if !row.is_wrapped() || at + 1 == rows {
@@ -134,7 +134,7 @@ impl<'a> Lines<'a> {
         if row < 0 {
             let row = (row + self.history_rows as isize).max(0) as usize;
             let history = &self.terminal.screen.canvas.past().history;
-            return history.locate(row, self.terminal.size().columns()).map_or(0, |(line, _)| line);
+            return history.locate(row, self.terminal.size().cols).map_or(0, |(line, _)| line);
         }
         let at =
             self.shown.iter().position(|(_, last)| *last as isize >= row).unwrap_or(self.shown.len() - 1);
@@ -166,27 +166,20 @@ impl<'a> Lines<'a> {
 
     /// The cell of a byte of a line's text.
     fn point(&self, line: usize, byte: usize) -> Point {
-        let columns = usize::from(self.terminal.size().columns());
+        let columns = usize::from(self.terminal.size().cols);
         let mut left = byte;
         if line < self.stored {
             let history = &self.terminal.screen.canvas.past().history;
             let before = history.rows_before(line, columns as u16);
-            let (mut row, mut column) = (0, 0);
+            let mut layout = Layout::new(columns);
             for piece in history.line(line).into_iter().flat_map(Pieces::new) {
                 for (text, width) in Graphemes::new(piece.text) {
-                    let width = usize::from(width).min(columns);
-                    if column + width > columns {
-                        row += 1;
-                        column = 0;
-                    }
+                    let column = layout.place(width);
                     if left < text.len() {
-                        return Point {
-                            row: (before + row) as isize - self.history_rows as isize,
-                            column: column as u16,
-                        };
+                        let row = (before + layout.row) as isize - self.history_rows as isize;
+                        return Point { row, column: column as u16 };
                     }
                     left -= text.len();
-                    column += width;
                 }
             }
         }

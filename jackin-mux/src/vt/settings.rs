@@ -1,38 +1,4 @@
-//! What a terminal is made with: its size and its limits.
-
-/// Rows and columns, each at least 1 and at most [`Size::MOST`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    rows: u16,
-    columns: u16,
-}
-
-impl Size {
-    /// The most rows and the most columns that a terminal has; more than any display shows, and little enough memory.
-    pub const MOST: u16 = 1000;
-
-    /// A size, brought within the limits.
-    pub fn new(rows: u16, columns: u16) -> Self {
-        Self { rows: rows.clamp(1, Self::MOST), columns: columns.clamp(1, Self::MOST) }
-    }
-
-    /// Rows.
-    pub fn rows(self) -> u16 {
-        self.rows
-    }
-
-    /// Columns.
-    pub fn columns(self) -> u16 {
-        self.columns
-    }
-}
-
-impl Default for Size {
-    /// The 24 rows of 80 columns that programs expect when told nothing.
-    fn default() -> Self {
-        Self { rows: 24, columns: 80 }
-    }
-}
+//! What a terminal is made with: its limits.
 
 /// Limits and switches of a [`Terminal`](super::Terminal).
 #[derive(Debug, Clone)]

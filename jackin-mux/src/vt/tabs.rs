@@ -6,7 +6,7 @@ pub(super) struct Tabs {
     stops: Vec<u64>,
 }
 
-const WORDS: usize = super::settings::Size::MOST as usize / 64 + 1;
+const WORDS: usize = jackin_core::Size::MAX_SIDE as usize / 64 + 1;
 const EVERY_EIGHTH: u64 = 0x0101_0101_0101_0101;
 
 impl Default for Tabs {

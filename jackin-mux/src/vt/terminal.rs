@@ -1,5 +1,7 @@
 //! The front door: bytes in; cells, damage, events out.
 
+use jackin_core::Size;
+
 use super::bulk::Jump;
 use super::damage::Damage;
 use super::event::Event;
@@ -9,7 +11,7 @@ use super::pen::Pen;
 use super::row::Row;
 use super::scan::{Scanner, Token};
 use super::screen::{CursorShape, Screen};
-use super::settings::{Settings, Size};
+use super::settings::Settings;
 
 /// One pane's terminal.
 ///
@@ -17,7 +19,8 @@ use super::settings::{Settings, Size};
 /// returns `None`. Everything else may be asked at any time and tells the state after the last change.
 ///
 /// ```
-/// use jackin_mux::vt::{Event, Row, Settings, Size, Terminal};
+/// use jackin_core::Size;
+/// use jackin_mux::vt::{Event, Row, Settings, Terminal};
 ///
 /// let mut terminal = Terminal::new(Size::new(24, 80), Settings::default());
 /// terminal.feed_all(b"\x1b[1mhello\x1b[m\x1b[6n");
@@ -57,11 +60,11 @@ pub struct Cursor {
 const LONGEST_TOKEN: usize = 16 * 1024;
 
 impl Terminal {
-    /// An empty terminal.
+    /// An empty terminal, of the nearest size that can be drawn ([`Size::clamped`]).
     pub fn new(size: Size, settings: Settings) -> Self {
         Self {
             scan: Scanner::default(),
-            screen: Screen::new(size, settings),
+            screen: Screen::new(size.clamped(), settings),
             jump: Jump::default(),
             overdraw: Overdraw::default(),
             view: 0,
@@ -75,11 +78,38 @@ impl Terminal {
     /// The budget counts work in units of about one drawn character: a byte costs one, a cleared or scrolled screen as many as
     /// its cells cost. Giving about 64 KB at a time lets lines that nobody could have seen go straight to history.
     pub fn feed(&mut self, bytes: &[u8], budget: usize) -> usize {
+        self.take(bytes, budget, u64::MAX)
+    }
+
+    /// [`feed`](Self::feed) that also stops behind the end of a synchronized update (mode 2026): when [`frames`](Self::frames) has
+    /// grown, the screen is as the program wants it seen, although the rest of `bytes` may begin the next update.
+    ///
+    /// ```
+    /// use jackin_core::Size;
+    /// use jackin_mux::vt::{Settings, Terminal};
+    ///
+    /// let mut terminal = Terminal::new(Size::new(24, 80), Settings::default());
+    /// let bytes = b"\x1b[?2026hwhole\x1b[?2026l\x1b[?2026h\rhal";
+    /// let used = terminal.feed_frame(bytes, 1000);
+    /// assert_eq!((terminal.frames(), terminal.screen_text().as_str()), (1, "whole"));
+    /// terminal.feed_frame(&bytes[used..], 1000);
+    /// assert_eq!((terminal.frames(), terminal.screen_text().as_str()), (1, "halle"));
+    /// ```
+    pub fn feed_frame(&mut self, bytes: &[u8], budget: usize) -> usize {
+        self.take(bytes, budget, self.screen.frames + 1)
+    }
+
+    /// Takes output until the budget is used up, events wait, or `frames` is reached.
+    fn take(&mut self, bytes: &[u8], budget: usize, frames: u64) -> usize {
         let pushed = self.screen.canvas.past().pushed;
         self.screen.canvas.work = 0;
         let mut at = 0;
         let mut retry = 0;
-        while at < bytes.len() && self.screen.canvas.work < budget && !self.screen.events.is_full() {
+        while at < bytes.len()
+            && self.screen.canvas.work < budget
+            && self.screen.frames < frames
+            && !self.screen.events.is_full()
+        {
             if at >= retry && self.overdraw.is_empty() && self.scan.is_ground() && self.screen.can_jump() {
                 let left = budget - self.screen.canvas.work;
                 let end = bytes.len().min(at.saturating_add(left.saturating_mul(Jump::CHEAPNESS)));
@@ -154,7 +184,7 @@ impl Terminal {
         self.screen.events.pop()
     }
 
-    /// Rows and columns.
+    /// Rows and columns, each at least 1 and at most [`Size::MAX_SIDE`].
     pub fn size(&self) -> Size {
         self.screen.canvas.size()
     }
@@ -175,6 +205,11 @@ impl Terminal {
     /// The modes that are set.
     pub fn modes(&self) -> Modes {
         self.screen.modes
+    }
+
+    /// Synchronized updates (mode 2026) that ended so far.
+    pub fn frames(&self) -> u64 {
+        self.screen.frames
     }
 
     /// The kitty keyboard flags in force on the screen that is shown.
@@ -238,7 +273,7 @@ impl Terminal {
     pub fn read_row(&self, row: isize, into: &mut Row) -> bool {
         let size = self.size();
         if let Ok(row) = u16::try_from(row)
-            && row < size.rows()
+            && row < size.rows
         {
             self.screen.canvas.read_row(row, into);
             return true;
@@ -246,10 +281,10 @@ impl Terminal {
         let rows = self.history_rows() as isize;
         let found = row < 0
             && row + rows >= 0
-            && self.screen.canvas.past().history.read_row((row + rows) as usize, size.columns(), into);
+            && self.screen.canvas.past().history.read_row((row + rows) as usize, size.cols, into);
         if !found {
             into.clear();
-            into.pad(usize::from(size.columns()));
+            into.pad(usize::from(size.cols));
         }
         found
     }

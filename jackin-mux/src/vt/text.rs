@@ -29,7 +29,7 @@ pub struct LogicalLine {
 impl Terminal {
     /// The screen as text: rows that wrap are joined, trailing blanks and blank rows at the end are left out.
     pub fn screen_text(&self) -> String {
-        let last = self.size().rows() as isize - 1;
+        let last = self.size().rows as isize - 1;
         let mut text = self.text_between(Point { row: 0, column: 0 }, Point { row: last, column: u16::MAX });
         text.truncate(text.trim_end_matches('\n').len());
         text
@@ -39,7 +39,7 @@ impl Terminal {
     pub fn screen_sgr(&self) -> String {
         let mut out = Vec::new();
         let mut row = Row::new();
-        for at in 0..self.size().rows() {
+        for at in 0..self.size().rows {
             self.read_row(at as isize, &mut row);
             row.write_sgr(&mut out);
             out.push(b'\n');
@@ -51,7 +51,7 @@ impl Terminal {
     pub fn text_between(&self, from: Point, to: Point) -> String {
         let (from, to) = if from <= to { (from, to) } else { (to, from) };
         let first = from.row.max(-(self.history_rows() as isize));
-        let last = to.row.min(self.size().rows() as isize - 1);
+        let last = to.row.min(self.size().rows as isize - 1);
         let mut out = String::new();
         let mut row = Row::new();
         let mut line = 0;
@@ -81,7 +81,7 @@ impl Terminal {
         let mut out = String::new();
         let mut row = Row::new();
         let first = top.max(-(self.history_rows() as isize));
-        let last = bottom.min(self.size().rows() as isize - 1);
+        let last = bottom.min(self.size().rows as isize - 1);
         for at in first..=last {
             self.read_row(at, &mut row);
             let before = out.len();
@@ -98,7 +98,7 @@ impl Terminal {
     /// The line that a row belongs to. A line that wraps over more than 1,000 rows is told only that far in each direction.
     pub fn logical_line(&self, row: isize) -> LogicalLine {
         let oldest = -(self.history_rows() as isize);
-        let newest = self.size().rows() as isize - 1;
+        let newest = self.size().rows as isize - 1;
         let row = row.clamp(oldest, newest);
         let mut buffer = Row::new();
         let mut wraps = |at: isize| self.read_row(at, &mut buffer) && buffer.is_wrapped();

@@ -120,7 +120,7 @@ fn color(color: Theirs) -> Color {
 
 pub(crate) fn ours(terminal: &Terminal) -> Vec<Vec<Both>> {
     let mut row = Row::new();
-    (0..terminal.size().rows())
+    (0..terminal.size().rows)
         .map(|at| {
             terminal.read_row(at as isize, &mut row);
             row.cells()

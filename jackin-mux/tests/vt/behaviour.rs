@@ -312,3 +312,20 @@ fn rows_drawn_as_they_were_are_no_damage() {
     assert_eq!(terminal.damage().rows().collect::<Vec<_>>(), [1]);
     assert_eq!(lines(&terminal)[..2], ["red", "changed"]);
 }
+
+#[test]
+fn the_end_of_each_synchronized_update_is_told() {
+    let mut terminal = fed(3, 20, b"");
+    let bytes =
+        b"\x1b[?2026h\x1b[1;1Hone\x1b[K\x1b[?2026l\x1b[?2026h\x1b[1;1Htwo\x1b[K\x1b[?2026l\x1b[?2026hthr";
+    let mut at = 0;
+    let mut seen = Vec::new();
+    while at < bytes.len() {
+        at += terminal.feed_frame(&bytes[at..], usize::MAX);
+        seen.push((terminal.frames(), lines(&terminal)[0].clone()));
+    }
+    assert_eq!(seen, [(1, "one".to_owned()), (2, "two".to_owned()), (2, "twothr".to_owned())]);
+    assert!(terminal.modes().contains(Mode::Synchronized));
+    terminal.feed_all(b"\x1bc\x1b[?2026l");
+    assert_eq!(terminal.frames(), 3, "a reset ends an update; the end of none is nothing");
+}

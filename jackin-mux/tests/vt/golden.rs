@@ -10,7 +10,8 @@
 
 use std::path::{Path, PathBuf};
 
-use jackin_mux::vt::{Row, Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Row, Settings, Terminal};
 
 use crate::shown::{rows, show};
 

@@ -4,6 +4,7 @@ mod alacritty;
 mod behaviour;
 mod differential;
 mod golden;
+mod prompts;
 mod reading;
 mod shown;
 mod streams;

@@ -1,6 +1,7 @@
 //! History, viewport, search, text.
 
-use jackin_mux::vt::{Direction, Point, Row, Search, Size};
+use jackin_core::Size;
+use jackin_mux::vt::{Direction, Point, Row, Search};
 
 use crate::shown::{fed, history_text, lines};
 

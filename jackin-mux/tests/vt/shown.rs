@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use jackin_mux::vt::{Row, Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Row, Settings, Terminal};
 
 pub(crate) fn terminal(rows: u16, columns: u16) -> Terminal {
     Terminal::new(Size::new(rows, columns), Settings::default())
@@ -17,7 +18,7 @@ pub(crate) fn fed(rows: u16, columns: u16, bytes: &[u8]) -> Terminal {
 /// The screen's rows as text, without trailing blanks.
 pub(crate) fn lines(terminal: &Terminal) -> Vec<String> {
     let mut row = Row::new();
-    (0..terminal.size().rows())
+    (0..terminal.size().rows)
         .map(|at| {
             terminal.read_row(at as isize, &mut row);
             row.to_text()
@@ -43,7 +44,7 @@ pub(crate) fn history_text(terminal: &Terminal) -> Vec<String> {
 
 /// The screen's rows with everything that a cell has.
 pub(crate) fn rows(terminal: &Terminal) -> Vec<Row> {
-    (0..terminal.size().rows())
+    (0..terminal.size().rows)
         .map(|at| {
             let mut row = Row::new();
             terminal.read_row(at as isize, &mut row);
@@ -81,6 +82,7 @@ pub(crate) fn assert_same(a: &Terminal, b: &Terminal, what: &str) {
         for (at, (a, b)) in a.iter().zip(&b).enumerate() {
             assert!(a == b, "{what}: {name} row {at}\n  {}\n  {}", show(a), show(b));
             assert_eq!(a.is_wrapped(), b.is_wrapped(), "{what}: {name} row {at} wraps\n {}", show(a));
+            assert_eq!(a.marks(), b.marks(), "{what}: {name} row {at} marks\n {}", show(a));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use jackin_mux::vt::{Damage, Point, Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Damage, Point, Settings, Terminal};
 use proptest::prelude::*;
 
 use crate::shown::assert_same;
@@ -266,7 +267,7 @@ proptest! {
             crate::shown::rows(&terminal);
             crate::shown::history(&terminal);
             let cursor = terminal.cursor();
-            prop_assert!(cursor.row < terminal.size().rows() && cursor.column < terminal.size().columns());
+            prop_assert!(cursor.row < terminal.size().rows && cursor.column < terminal.size().cols);
         }
     }
 
@@ -310,7 +311,7 @@ proptest! {
         }
         let text = |terminal: &Terminal| {
             let from = Point { row: -(terminal.history_rows() as isize), column: 0 };
-            let text = terminal.text_between(from, Point { row: terminal.size().rows() as isize - 1, column: u16::MAX });
+            let text = terminal.text_between(from, Point { row: terminal.size().rows as isize - 1, column: u16::MAX });
             text.trim_end_matches('\n').to_owned()
         };
         let before = text(&terminal);
