@@ -1,5 +1,7 @@
 //! Shell-integration marks: where they stay, and how they are found.
 
+use std::fmt::Write as _;
+
 use jackin_core::Size;
 use jackin_mux::vt::{Direction, Marks, PromptMark, Row, Terminal};
 
@@ -9,11 +11,11 @@ use crate::shown::fed;
 fn session(commands: usize, lines: usize) -> Vec<u8> {
     let mut out = String::new();
     for n in 0..commands {
-        out += &format!("\x1b]133;A\x07$ \x1b]133;B\x07command {n}\r\n\x1b]133;C\x07");
+        write!(out, "\x1b]133;A\x07$ \x1b]133;B\x07command {n}\r\n\x1b]133;C\x07").unwrap();
         for line in 0..lines {
-            out += &format!("output {line} of command {n}, which is rather long\r\n");
+            write!(out, "output {line} of command {n}, which is rather long\r\n").unwrap();
         }
-        out += &format!("\x1b]133;D;{n}\x07");
+        write!(out, "\x1b]133;D;{n}\x07").unwrap();
     }
     out.into_bytes()
 }
@@ -46,8 +48,8 @@ fn rows_by_search(terminal: &Terminal, direction: Direction) -> Vec<(isize, Mark
 
 #[test]
 fn marks_stay_with_their_rows_in_history() {
-    let terminal = fed(5, 60, &session(3, 7));
     use PromptMark::{Command, Done, Output, Prompt};
+    let terminal = fed(5, 60, &session(3, 7));
     let expected = [
         ("$ command 0", vec![Prompt, Command]),
         ("output 0 of command 0, which is rather long", vec![Output]),
