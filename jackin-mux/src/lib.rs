@@ -39,6 +39,83 @@
 //! # Ok::<(), std::string::FromUtf8Error>(())
 //! ```
 //!
+//! The loop itself, with the world behind a trait; `examples/examples/mini_mux.rs` is the same with real PTYs.
+//!
+//! ```
+//! use jackin_core::{PaneId, Size, Timestamp};
+//! use jackin_mux::{Client, Input, Mux, Output, Place, RESTORE, Settings};
+//!
+//! enum Event {
+//!     Typed(Vec<u8>),
+//!     Printed(PaneId, Vec<u8>),
+//!     Ended(PaneId),
+//!     Resized(Size),
+//!     /// Nothing happened until the time that was waited for.
+//!     Late,
+//! }
+//!
+//! trait World {
+//!     fn now(&self) -> Timestamp;
+//!     fn wait(&mut self, until: Option<Timestamp>) -> Event;
+//!     fn start(&mut self, pane: PaneId, size: Size);
+//!     fn write(&mut self, pane: PaneId, bytes: &[u8]);
+//!     fn resize(&mut self, pane: PaneId, size: Size);
+//!     fn kill(&mut self, pane: PaneId);
+//!     fn show(&mut self, frame: &[u8]);
+//! }
+//!
+//! fn run(mux: &mut Mux, world: &mut impl World) {
+//!     let mut frame = Vec::new();
+//!     loop {
+//!         while let Some(output) = mux.poll_output() {
+//!             match output {
+//!                 Output::WritePty { pane, bytes } => world.write(pane, &bytes),
+//!                 Output::ResizePty { pane, size } => world.resize(pane, size),
+//!                 Output::Spawn { pane, size, .. } => world.start(pane, size),
+//!                 Output::Kill { pane } => world.kill(pane),
+//!                 Output::Detach => return world.show(RESTORE.as_bytes()),
+//!                 _ => {}
+//!             }
+//!         }
+//!         if mux.frame_due().is_some_and(|due| due <= world.now()) {
+//!             frame.clear();
+//!             mux.render(world.now(), &mut frame);
+//!             world.show(&frame);
+//!         }
+//!         let until = [mux.frame_due(), mux.poll_timeout()].into_iter().flatten().min();
+//!         let event = world.wait(until);
+//!         let now = world.now();
+//!         match event {
+//!             Event::Typed(bytes) => mux.handle_input(Input::Client(&bytes), now),
+//!             Event::Printed(pane, bytes) => mux.handle_input(Input::Pty { pane, bytes: &bytes }, now),
+//!             Event::Ended(pane) => mux.handle_input(Input::PaneClosed { pane }, now),
+//!             Event::Resized(size) => mux.handle_input(Input::Resized(size), now),
+//!             Event::Late => mux.handle_input(Input::Tick, now),
+//!         }
+//!     }
+//! }
+//! # struct Script(Vec<Event>, Vec<u8>);
+//! # impl World for Script {
+//! #     fn now(&self) -> Timestamp { Timestamp::from_millis(1) }
+//! #     fn wait(&mut self, _: Option<Timestamp>) -> Event { self.0.pop().unwrap_or(Event::Late) }
+//! #     fn start(&mut self, _: PaneId, _: Size) {}
+//! #     fn write(&mut self, _: PaneId, _: &[u8]) {}
+//! #     fn resize(&mut self, _: PaneId, _: Size) {}
+//! #     fn kill(&mut self, _: PaneId) {}
+//! #     fn show(&mut self, frame: &[u8]) { self.1.extend_from_slice(frame) }
+//! # }
+//! # let now = Timestamp::from_millis(0);
+//! # let mut mux = Mux::new(Settings::default());
+//! # let pane = mux.open(Place::Tab, "shell", true, now).expect("a tab has room");
+//! # mux.handle_input(Input::Attached(Client::modern(Size::new(24, 80))), now);
+//! # let events = vec![Event::Typed(b"\x02d".to_vec()), Event::Late, Event::Printed(pane, b"hi".to_vec())];
+//! # let mut world = Script(events, Vec::new());
+//! # run(&mut mux, &mut world);
+//! # assert!(world.1.ends_with(RESTORE.as_bytes()));
+//! ```
+//!
+//! An operator's terminal is one [`Client`]; any number of others look on as a [`Viewer`].
+//!
 //! # Panics
 //! Nothing that a program prints or a client sends panics. A panic inside the emulator is caught, costs that pane its
 //! screen and asks the program to redraw.
@@ -63,6 +140,6 @@ pub mod vt;
 pub use client::{Key, KeyCode, KeyError, Mods};
 pub use command::{BindError, Command, Keymap};
 pub use input::{Client, Context, Input};
-pub use mux::{FrameCounts, FullRedrawReason, Mux, Place, RESTORE};
+pub use mux::{FrameCounts, FullRedrawReason, Mux, Place, RESTORE, Viewer};
 pub use output::{Launch, Output};
 pub use settings::{Agent, CopyKeys, Forward, Settings};

@@ -4,18 +4,22 @@
 //! contains more.
 
 mod commands;
+mod compose;
 mod events;
 mod frame;
 mod keys;
 mod open;
 mod operator;
+mod outer;
 mod pointer;
 mod replies;
 mod stale;
+mod viewer;
 
 pub use open::Place;
 pub use operator::RESTORE;
 pub use stale::FullRedrawReason;
+pub use viewer::Viewer;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,6 +38,7 @@ use crate::tabs::Tabs;
 
 use operator::Operator;
 use pointer::Pointer;
+use viewer::Revision;
 
 /// The multiplexer.
 #[derive(Debug)]
@@ -64,8 +69,11 @@ pub struct Mux {
     /// The pane that last spoke to the operator's terminal by APC: replies are for it.
     graphics_by: Option<PaneId>,
     kitty_keyboard: bool,
+    /// Width and height of a cell of the operator's terminal, or of the last one that told.
+    cell_pixels: (u16, u16),
     outputs: VecDeque<Output>,
     frames: FrameCounts,
+    revision: Revision,
 }
 
 /// How many frames were rendered.
@@ -107,8 +115,10 @@ impl Mux {
             queries: Queries::default(),
             graphics_by: None,
             kitty_keyboard: settings.terminal.kitty_keyboard,
+            cell_pixels: settings.terminal.cell_pixels,
             outputs: VecDeque::new(),
             frames: FrameCounts::default(),
+            revision: Revision::default(),
             settings,
         }
     }
@@ -147,6 +157,7 @@ impl Mux {
             }
             Input::Tick => {
                 self.expire(now);
+                self.give_up_queries(Some(now));
                 self.catch_up(now);
             }
         }
@@ -166,7 +177,7 @@ impl Mux {
             let done = self.panes.get(&pane).is_some_and(|pane| pane.attention == Attention::Done);
             done.then(|| since + Standing::DWELL)
         });
-        [self.decoder.poll_timeout(), backlog, dwell].into_iter().flatten().min()
+        [self.decoder.poll_timeout(), self.queries.poll_timeout(), backlog, dwell].into_iter().flatten().min()
     }
 
     /// How much of a pane's output waits for its turn. An embedder that stops reading while this is not 0 keeps memory
@@ -321,6 +332,8 @@ mod chrome_tests;
 #[cfg(test)]
 mod law_tests;
 #[cfg(test)]
+mod outside;
+#[cfg(test)]
 mod prefix_tests;
 #[cfg(test)]
 mod routing_tests;
@@ -328,3 +341,5 @@ mod routing_tests;
 mod stage;
 #[cfg(test)]
 mod timing_tests;
+#[cfg(test)]
+mod viewer_tests;

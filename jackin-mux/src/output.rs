@@ -35,8 +35,11 @@ pub enum Output {
         /// Which pane.
         pane: PaneId,
     },
-    /// The operator wants the session that failed last to be started again.
-    Restart,
+    /// The operator wants a session that has ended to be started again.
+    Restart {
+        /// The pane that the operator looks at; none when nothing runs.
+        pane: Option<PaneId>,
+    },
     /// The operator wants a pane recorded, or no longer.
     Record {
         /// Which pane.

@@ -27,8 +27,8 @@ pub(crate) struct Pane {
     pub(crate) attention: Attention,
     /// Since when a frame is being drawn that must not be seen yet.
     held_since: Option<Timestamp>,
-    /// The viewport and the reverse-video mode as last drawn.
-    pub(crate) drawn: (usize, bool),
+    /// The viewport and the reverse-video mode as last drawn; none when all of it has to be drawn anew.
+    pub(crate) drawn: Option<(usize, bool)>,
     pub(crate) copy: Option<CopyMode>,
     pub(crate) selection: Option<Selection>,
     /// Where the mouse went down: a selection begins there if it moves.
@@ -57,7 +57,7 @@ impl Pane {
             status: AgentStatus::Initializing,
             attention: Attention::Unknown,
             held_since: None,
-            drawn: (0, false),
+            drawn: Some((0, false)),
             copy: None,
             selection: None,
             pressed: None,

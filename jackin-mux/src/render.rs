@@ -11,7 +11,7 @@ mod outer;
 mod screen;
 
 pub(crate) use colours::{Capabilities, rgb_of as palette_colour};
-pub(crate) use grid::Grid;
+pub(crate) use grid::{Grid, fit};
 pub(crate) use links::LinkTable;
 pub(crate) use outer::OuterModes;
 pub(crate) use screen::Screen;

@@ -1,5 +1,6 @@
 //! What passes between a pane's program and the operator's terminal, beside text and keys.
 
+mod image;
 mod mouse;
 mod passthrough;
 mod queries;

@@ -295,7 +295,7 @@ impl Daemon {
                     "detached; everything goes on running, and attaching again shows it",
                 ),
                 // What this capsule cannot do is answered as terminals answer.
-                Output::Restart | Output::Record { .. } => self.ring(),
+                Output::Restart { .. } | Output::Record { .. } => self.ring(),
                 _ => {}
             }
         }

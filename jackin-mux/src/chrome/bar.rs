@@ -1,71 +1,89 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::theme::Theme;
-use crate::render::Grid;
+use crate::render::{Grid, fit};
 use crate::vt::{Color, Pen};
 
 const BRAND: &str = " jackin' ";
 /// The widest label; a longer one is cut.
-const WIDEST_LABEL: usize = 24;
+const WIDEST_LABEL: u16 = 24;
 
 /// What the bar shows of a tab.
-#[derive(Clone, Debug)]
-pub(crate) struct TabEntry {
-    pub(crate) label: String,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TabEntry<'a> {
+    pub(crate) label: &'a str,
     pub(crate) glyph: &'static str,
     pub(crate) colour: Color,
     pub(crate) zoomed: bool,
 }
 
-/// The top row: the brand and the tabs, each with the columns that a click on it has.
-#[derive(Debug)]
-pub(crate) struct Bar {
-    /// Tab, its first column and the column after it.
-    places: Vec<(usize, u16, u16)>,
-    entries: Vec<TabEntry>,
+/// The top row: the brand and the tabs, each with the columns that a click on it has. Tabs are asked for by number when
+/// they are needed, so that a bar costs no memory.
+pub(crate) struct Bar<F> {
+    entry: F,
+    count: usize,
     active: usize,
     cols: u16,
     tabs_from: u16,
-    more_left: bool,
-    more_right: bool,
+    /// The first tab that is shown.
+    first: usize,
 }
 
-impl Bar {
+/// A tab that is shown: which one, its first column and the column after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    tab: usize,
+    from: u16,
+    to: u16,
+}
+
+impl<'a, F: Fn(usize) -> TabEntry<'a>> Bar<F> {
     /// Lays the tabs out. When there is no room for all, the shown one is among those that have it.
-    pub(crate) fn new(entries: Vec<TabEntry>, active: usize, cols: u16) -> Self {
+    pub(crate) fn new(count: usize, active: usize, cols: u16, entry: F) -> Self {
         let brand = BRAND.width() as u16;
         let tabs_from = if cols > brand + 8 { brand } else { 0 };
-        let widths: Vec<u16> = entries.iter().map(width).collect();
-        let room = cols.saturating_sub(tabs_from);
-        let mut first = 0;
         // One column at each end is kept for the signs that there is more.
-        while first < active && widths[first..=active].iter().sum::<u16>() + 2 > room {
-            first += 1;
-        }
-        let mut places = Vec::new();
-        let mut col = tabs_from + u16::from(first > 0);
-        let mut more_right = false;
-        for (tab, width) in widths.iter().enumerate().skip(first) {
-            let last = tab + 1 == widths.len();
-            let end = col.saturating_add(*width);
-            if end + u16::from(!last) > cols {
-                // A tab that is cut can still be clicked, if anything of it is seen.
-                let end = cols.saturating_sub(1);
-                if end > col + 2 {
-                    places.push((tab, col, end));
-                }
-                more_right = true;
-                break;
+        let mut room = cols.saturating_sub(tabs_from + 2);
+        let mut first = active.min(count.saturating_sub(1));
+        if count > 0 {
+            room = room.saturating_sub(width(entry(first)));
+            while let Some(before) = first.checked_sub(1) {
+                let Some(left) = room.checked_sub(width(entry(before))) else { break };
+                (room, first) = (left, before);
             }
-            places.push((tab, col, end));
-            col = end;
         }
-        Self { places, entries, active, cols, tabs_from, more_left: first > 0, more_right }
+        Self { entry, count, active, cols, tabs_from, first }
+    }
+
+    /// Shows each tab's place to `visit`; tells whether there is more at the right.
+    fn each(&self, mut visit: impl FnMut(Slot)) -> bool {
+        let mut from = self.tabs_from + u16::from(self.first > 0);
+        for tab in self.first..self.count {
+            let last = tab + 1 == self.count;
+            let to = from.saturating_add(width((self.entry)(tab)));
+            if to.saturating_add(u16::from(!last)) > self.cols {
+                // A tab that is cut can still be clicked, if anything of it is seen.
+                let to = self.cols.saturating_sub(1);
+                if to > from.saturating_add(2) {
+                    visit(Slot { tab, from, to });
+                }
+                return true;
+            }
+            visit(Slot { tab, from, to });
+            from = to;
+        }
+        false
     }
 
     /// The tab at a column.
     pub(crate) fn hit(&self, col: u16) -> Option<usize> {
-        self.places.iter().find(|(_, from, to)| (*from..*to).contains(&col)).map(|(tab, ..)| *tab)
+        let mut found = None;
+        self.each(|slot| {
+            if (slot.from..slot.to).contains(&col) {
+                found = Some(slot.tab);
+            }
+        });
+        found
     }
 
     pub(crate) fn draw(&self, grid: &mut Grid, row: u16, hover: Option<usize>) {
@@ -73,10 +91,10 @@ impl Bar {
         if self.tabs_from > 0 {
             grid.write(row, 0, self.tabs_from, BRAND, Theme::BRAND);
         }
-        if self.more_left {
+        if self.first > 0 {
             grid.write(row, self.tabs_from, self.cols, "‹", Theme::BAR);
         }
-        for &(tab, from, to) in &self.places {
+        let more = self.each(|Slot { tab, from, to }| {
             let pen = if tab == self.active {
                 Theme::tab_active()
             } else if hover == Some(tab) {
@@ -84,9 +102,9 @@ impl Bar {
             } else {
                 Theme::BAR
             };
-            let entry = &self.entries[tab];
+            let entry = (self.entry)(tab);
             let mut col = grid.write(row, from, to, " ", pen);
-            col = grid.write(row, col, to, &cut(&entry.label), pen);
+            col = grid.write_cut(row, col, to.min(col.saturating_add(WIDEST_LABEL)), entry.label, pen);
             col = grid.write(row, col, to, " ", pen);
             col = grid.write(row, col, to, entry.glyph, Pen { foreground: entry.colour, ..pen });
             col = grid.write(row, col, to, if entry.zoomed { "+ " } else { " " }, pen);
@@ -94,53 +112,40 @@ impl Bar {
             while col < to {
                 col = grid.write(row, col, to, " ", pen);
             }
-        }
-        if self.more_right {
+        });
+        if more {
             grid.write(row, self.cols.saturating_sub(1), self.cols, "›", Theme::BAR);
         }
     }
 }
 
-fn cut(label: &str) -> String {
-    let mut text = String::new();
-    for c in label.chars().filter(|c| !c.is_control()) {
-        text.push(c);
-        if text.width() > WIDEST_LABEL {
-            text.pop();
-            while text.width() >= WIDEST_LABEL {
-                text.pop();
-            }
-            text.push('…');
-            break;
-        }
-    }
-    text
-}
-
 /// With the state's sign and the blanks around: all that is drawn can be clicked.
-fn width(entry: &TabEntry) -> u16 {
-    (cut(&entry.label).width() + entry.glyph.width() + 3 + usize::from(entry.zoomed)) as u16
+fn width(entry: TabEntry<'_>) -> u16 {
+    let label = fit(entry.label, WIDEST_LABEL).cols;
+    label + entry.glyph.width() as u16 + 3 + u16::from(entry.zoomed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn bar(labels: &[&str], active: usize, cols: u16) -> Bar {
-        let entry = |label: &&str| TabEntry {
-            label: (*label).to_owned(),
-            glyph: "●",
-            colour: Color::Default,
-            zoomed: false,
-        };
-        Bar::new(labels.iter().map(entry).collect(), active, cols)
+    fn bar<'a>(labels: &'a [&'a str], active: usize, cols: u16) -> Bar<impl Fn(usize) -> TabEntry<'a>> {
+        let entry =
+            |at: usize| TabEntry { label: labels[at], glyph: "●", colour: Color::Default, zoomed: false };
+        Bar::new(labels.len(), active, cols, entry)
+    }
+
+    fn slots<'a>(bar: &Bar<impl Fn(usize) -> TabEntry<'a>>) -> (Vec<(usize, u16, u16)>, bool) {
+        let mut slots = Vec::new();
+        let more = bar.each(|slot| slots.push((slot.tab, slot.from, slot.to)));
+        (slots, more)
     }
 
     #[test]
     fn the_glyph_is_inside_the_width_that_is_clicked() {
         let bar = bar(&["Claude", "Codex"], 0, 80);
         // " jackin' " has 9 columns, " Claude ● " 10.
-        assert_eq!(bar.places, [(0, 9, 19), (1, 19, 28)]);
+        assert_eq!(slots(&bar), (vec![(0, 9, 19), (1, 19, 28)], false));
         assert_eq!((bar.hit(8), bar.hit(9), bar.hit(17), bar.hit(19)), (None, Some(0), Some(0), Some(1)));
         assert_eq!(bar.hit(28), None);
     }
@@ -149,13 +154,11 @@ mod tests {
     fn the_shown_tab_has_a_place_however_many_there_are() {
         let labels = vec!["a-long-label"; 40];
         for active in 0..40 {
-            let bar = bar(&labels, active, 60);
-            assert!(bar.places.iter().any(|(tab, ..)| *tab == active), "{active}");
-            assert!(bar.places.iter().all(|(_, from, to)| from < to && *to <= 60));
-            assert_eq!(
-                bar.more_right,
-                bar.places.last().unwrap().0 < 39 || bar.places.last().unwrap().2 == 59
-            );
+            let (slots, more) = slots(&bar(&labels, active, 60));
+            assert!(slots.iter().any(|(tab, ..)| *tab == active), "{active}");
+            assert!(slots.iter().all(|(_, from, to)| from < to && *to <= 60));
+            let (last, _, end) = *slots.last().unwrap();
+            assert_eq!(more, last < 39 || end == 59);
         }
     }
 
@@ -163,7 +166,8 @@ mod tests {
     fn tiny_terminals_and_endless_labels_are_survived() {
         let long = "x".repeat(10_000);
         for cols in 0..40 {
-            let bar = bar(&[&long, "日本語日本語日本語日本語日本語", ""], 1, cols);
+            let labels = [&*long, "日本語日本語日本語日本語日本語", ""];
+            let bar = bar(&labels, 1, cols);
             bar.draw(&mut Grid::new(jackin_core::Size::new(1, cols.max(1))), 0, Some(0));
         }
     }

@@ -23,6 +23,6 @@ pub(crate) fn draw_context(context: &Context, grid: &mut Grid, row: u16, hover: 
         if at > 0 {
             col = grid.write(row, col, cols, " · ", pen);
         }
-        col = grid.write(row, col, cols, part, pen);
+        col = grid.write_cut(row, col, cols, part, pen);
     }
 }

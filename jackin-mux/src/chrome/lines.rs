@@ -12,8 +12,8 @@ pub(crate) struct Heading<'a> {
     pub(crate) glyph: &'static str,
     pub(crate) colour: Color,
     pub(crate) focused: bool,
-    /// How far it is scrolled back, and through how much.
-    pub(crate) scrolled: Option<(usize, usize)>,
+    /// Copy mode, and how far it is scrolled back.
+    pub(crate) position: Option<String>,
 }
 
 /// Writes the heading into the border row above the pane.
@@ -23,18 +23,14 @@ pub(crate) fn draw_heading(heading: &Heading<'_>, rect: Rect, grid: &mut Grid, r
     }
     let pen = if heading.focused { Theme::BORDER_FOCUSED } else { Theme::BORDER };
     let mut end = rect.right() - 1;
-    if let Some((back, of)) = heading.scrolled {
-        let text = format!(" {back}/{of} ");
-        let width = text.width() as u16;
-        if width + 8 < rect.cols {
-            end -= width;
-            grid.write(row, end, rect.right(), &text, pen);
-        }
+    if let Some(text) = &heading.position {
+        end -= text.width() as u16;
+        grid.write(row, end, rect.right(), text, Theme::INDICATOR);
     }
     let from = rect.col + 1;
     let mut col = grid.write(row, from, end, " ", pen);
     col = grid.write(row, col, end, heading.glyph, Pen { foreground: heading.colour, ..pen });
     col = grid.write(row, col, end, " ", pen);
-    col = grid.write(row, col, end.saturating_sub(1), heading.title, pen);
+    col = grid.write_cut(row, col, end.saturating_sub(1), heading.title, pen);
     grid.write(row, col, end, " ", pen);
 }

@@ -26,7 +26,6 @@ const RIGHT: u8 = 8;
 impl View {
     /// A terminal of this size that shows `layout`. What does not fit is left out, the chrome first.
     pub(crate) fn new(size: Size, chrome: bool, context: bool, layout: Option<&Layout>) -> Self {
-        let several = layout.is_some_and(|layout| !layout.is_single() && !layout.is_zoomed());
         let bar = (chrome && size.rows >= 3).then_some(0);
         let context = (chrome && context && size.rows >= 5).then(|| size.rows - 1);
         let mut area = Rect::of(size);
@@ -37,6 +36,7 @@ impl View {
         if context.is_some() {
             area.rows -= 1;
         }
+        let several = layout.is_some_and(|layout| layout.place(area).panes.len() > 1);
         let header = (chrome && several && area.rows >= 4).then_some(area.row);
         if header.is_some() {
             area.row += 1;

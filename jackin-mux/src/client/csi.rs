@@ -87,12 +87,20 @@ fn plain<'a>(last: u8, body: &[u8], raw: &'a [u8]) -> ClientEvent<'a> {
         }
         b'I' if body.is_empty() => return ClientEvent::Focus(true),
         b'O' if body.is_empty() => return ClientEvent::Focus(false),
-        b't' => return ClientEvent::Reply(Reply::Window(raw)),
+        b't' => return ClientEvent::Reply(window(&params, raw)),
         b'~' => return tilde(&params, raw),
         b'u' => return key(unicode(&params), &params, raw),
         _ => return ClientEvent::Raw(raw),
     };
     key(Key { code, mods: params.mods() }, &params, raw)
+}
+
+fn window<'a>(params: &Params, raw: &'a [u8]) -> Reply<'a> {
+    let side = |param| u16::try_from(params.get(param, 0)).ok().filter(|side| *side > 0);
+    match (params.get(0, 0), side(1), side(2)) {
+        (6, Some(height), Some(width)) => Reply::CellPixels { width, height },
+        _ => Reply::Window(raw),
+    }
 }
 
 fn key<'a>(key: Key, params: &Params, raw: &'a [u8]) -> ClientEvent<'a> {

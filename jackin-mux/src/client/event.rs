@@ -73,6 +73,8 @@ pub(crate) enum Reply<'a> {
     Keyboard { flags: u8 },
     /// `CSI row ; column R`. F3 with modifiers looks the same; a reply is expected only after a question.
     Cursor(&'a [u8]),
+    /// `CSI 6 ; height ; width t`
+    CellPixels { width: u16, height: u16 },
     /// `CSI 4 ; … t` and its kin.
     Window(&'a [u8]),
     /// `CSI ? 997 ; 1|2 n`: dark or light.

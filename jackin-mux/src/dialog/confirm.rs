@@ -49,11 +49,11 @@ impl Confirm {
     }
 
     pub(super) fn draw(&self, size: Size) -> Panel {
-        let width = (self.question.width() as u16 + 2).clamp(20, 70);
+        let width = self.question.width().clamp(18, 68) as u16;
         let mut panel = Panel::new(size, 2, width, "Sure?");
         let inside = panel.inside();
         let end = inside.right();
-        panel.cells.write(inside.row, inside.col, end, &self.question, Theme::PANEL);
+        panel.cells.write_cut(inside.row, inside.col, end, &self.question, Theme::PANEL);
         if inside.rows > 1 {
             let (no, yes) = if self.yes {
                 (Theme::PANEL, Theme::PANEL_CHOSEN)

@@ -67,14 +67,14 @@ impl Line {
     }
 
     pub(super) fn draw(&self, size: Size) -> Panel {
-        let mut panel = Panel::new(size, 2, 40, "Rename tab");
+        let mut panel = Panel::new(size, 2, 42, "Rename tab");
         let inside = panel.inside();
         let end = inside.right();
         let col = panel.cells.write(inside.row, inside.col, end, &self.text, Theme::PANEL);
         panel.cursor = Some((inside.row, col.min(end.saturating_sub(1))));
         if inside.rows > 1 {
             let hint = "Enter takes it, empty gives the name back";
-            panel.cells.write(inside.row + 1, inside.col, end, hint, Theme::PANEL_QUIET);
+            panel.cells.write_cut(inside.row + 1, inside.col, end, hint, Theme::PANEL_QUIET);
         }
         panel
     }

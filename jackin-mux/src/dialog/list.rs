@@ -9,7 +9,7 @@ use crate::layout::Rect;
 
 /// The most rows that a list shows at once.
 const MOST_ROWS: usize = 16;
-const WIDTH: u16 = 56;
+const WIDTH: u16 = 54;
 
 /// Something to choose, by arrows, by mouse or by typing some of its letters.
 #[derive(Clone, Debug)]
@@ -137,15 +137,16 @@ impl List {
             };
             panel.cells.fill(Rect { row: line, col, rows: 1, cols }, pen);
             let hint = choice.hint.width() as u16;
-            let text_end = if hint + 8 < cols { end - hint } else { end };
-            panel.cells.write(line, col, text_end, &choice.text, pen);
+            let text_end = if hint > 0 && hint + 8 < cols { end - hint - 1 } else { end };
+            panel.cells.write_cut(line, col, text_end, &choice.text, pen);
             if text_end < end {
-                panel.cells.write(line, text_end, end, &choice.hint, quiet);
+                panel.cells.write(line, text_end + 1, end, &choice.hint, quiet);
             }
         }
         if self.found.is_empty() && rows > 1 {
             panel.cells.write(row + 1, col, end, "nothing fits", Theme::PANEL_QUIET);
         }
+        panel.tell_part(self.from, self.shown, self.found.len());
         panel
     }
 }
@@ -153,17 +154,35 @@ impl List {
 /// How well a text fits a filter whose letters it must have in this order; better where they stand together and where
 /// words begin. None when it does not fit.
 fn score(text: &str, filter: &str) -> Option<i32> {
-    let lower = |c: char| c.to_lowercase().next().unwrap_or(c);
+    let mut wanted = filter.chars().filter(|c| !c.is_whitespace());
+    let Some(first) = wanted.next().map(lower) else { return Some(0) };
+    // The first letter may stand in several places, and the best of them need not be the first.
+    let starts = text.char_indices().filter(|(_, c)| lower(*c) == first);
+    starts.filter_map(|(at, _)| score_from(text, at, filter)).max()
+}
+
+fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+/// The score when the first letter is the one at a place.
+fn score_from(text: &str, at: usize, filter: &str) -> Option<i32> {
     let mut wanted = filter.chars().filter(|c| !c.is_whitespace()).map(lower).peekable();
-    let mut score = 0;
-    let mut before = ' ';
+    // Of equals, the one whose match begins the text.
+    let mut score = i32::from(at == 0);
+    let mut before = text[..at].chars().next_back().unwrap_or(' ');
     let mut run = 0;
-    for c in text.chars().map(lower) {
+    for c in text[at..].chars().map(lower) {
         match wanted.peek() {
             None => break,
             Some(&letter) if letter == c => {
                 run += 1;
-                score += run + if before.is_alphanumeric() { 0 } else { 4 };
+                // Letters that stand together say more than beginnings of words, and those more than any others.
+                score += match (run, before.is_alphanumeric()) {
+                    (2.., _) => 6,
+                    (_, false) => 5,
+                    _ => 1,
+                };
                 wanted.next();
             }
             Some(_) => run = 0,
@@ -183,6 +202,9 @@ mod tests {
         assert!(score("Split side by side", "sss").is_some());
         assert_eq!(score("Zoom pane", "pz"), None);
         assert!(score("Kill pane", "kp") > score("Break up", "kp"));
+        assert!(score("Next tab", "ta") > score("Restart", "ta"), "the second t is the better one");
+        assert!(score("Tab 1", "ta") > score("Next tab", "ta"));
+        assert!(score("Next tab", "ta") > score("Split top and bottom", "ta"));
         assert_eq!(score("anything", ""), Some(0));
     }
 

@@ -85,14 +85,31 @@ impl Layout {
         panes
     }
 
-    pub(crate) fn contains(&self, pane: PaneId) -> bool {
-        self.panes().contains(&pane)
+    /// Shows every pane to `visit`, in reading order.
+    pub(crate) fn each(&self, mut visit: impl FnMut(PaneId)) {
+        self.root.each(&mut visit);
     }
 
-    /// The rectangles of the panes and borders in `area`. Zoomed, the focused pane has all of it.
+    pub(crate) fn first(&self) -> PaneId {
+        self.root.first()
+    }
+
+    pub(crate) fn contains(&self, pane: PaneId) -> bool {
+        let mut found = false;
+        self.each(|own| found |= own == pane);
+        found
+    }
+
+    /// The rectangles of the panes and borders in `area`. Zoomed, or where there is no room for it beside others, the
+    /// focused pane has all of it.
     pub(crate) fn place(&self, area: Rect) -> Placement {
-        let zoomed = Node::Leaf(self.focus);
-        place(if self.zoomed { &zoomed } else { &self.root }, area)
+        if !self.zoomed {
+            let placement = place(&self.root, area);
+            if !placement.hidden.contains(&self.focus) {
+                return placement;
+            }
+        }
+        place(&Node::Leaf(self.focus), area)
     }
 
     /// Puts a new pane beside `beside`; false when there is no such pane or not enough room in `area`.
@@ -146,10 +163,10 @@ impl Layout {
     }
 
     /// The pane next to the focused one in a direction, as it is seen: the one that shares the longest piece of the
-    /// border, and of equals the topmost or leftmost.
+    /// border, and of equals the topmost or leftmost. Where there is no room to see them, the one before or after it.
     pub(crate) fn neighbour(&self, direction: Direction, area: Rect) -> Option<PaneId> {
         let placement = place(&self.root, area);
-        let from = placement.rect(self.focus)?;
+        let Some(from) = placement.rect(self.focus) else { return self.beside(direction.is_forward()) };
         let overlap = |a: (u16, u16), b: (u16, u16)| a.1.min(b.1).saturating_sub(a.0.max(b.0));
         let mut best = None;
         for &(pane, rect) in &placement.panes {
@@ -174,14 +191,18 @@ impl Layout {
         self.zoomed = !self.zoomed && !self.is_single();
     }
 
+    /// The pane before or after the focused one in reading order, around the ends; none when it is alone.
+    fn beside(&self, forward: bool) -> Option<PaneId> {
+        let panes = self.panes();
+        let at = panes.iter().position(|pane| *pane == self.focus)?;
+        let step = if forward { 1 } else { panes.len() - 1 };
+        Some(panes[(at + step) % panes.len()]).filter(|pane| *pane != self.focus)
+    }
+
     /// Exchanges the focused pane with the one before or after it in reading order; the focus stays with the pane.
     pub(crate) fn swap(&mut self, forward: bool) -> bool {
-        let panes = self.panes();
-        let Some(at) = panes.iter().position(|pane| *pane == self.focus).filter(|_| panes.len() > 1) else {
-            return false;
-        };
-        let step = if forward { 1 } else { panes.len() - 1 };
-        let (mine, other) = (self.focus, panes[(at + step) % panes.len()]);
+        let Some(other) = self.beside(forward) else { return false };
+        let mine = self.focus;
         self.root.rename(&mut |pane| match pane {
             pane if pane == mine => other,
             pane if pane == other => mine,

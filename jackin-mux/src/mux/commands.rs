@@ -1,4 +1,4 @@
-use jackin_core::{PaneId, Timestamp};
+use jackin_core::{Attention, PaneId, Timestamp};
 
 use super::{FullRedrawReason, Mux};
 use crate::command::Command;
@@ -64,7 +64,7 @@ impl Mux {
                 }
                 self.mark_all(FullRedrawReason::Request);
             }
-            Command::Restart => self.outputs.push_back(Output::Restart),
+            Command::Restart => self.outputs.push_back(Output::Restart { pane: self.focused() }),
             Command::Record => self.outputs.extend(self.focused().map(|pane| Output::Record { pane })),
             Command::Detach => self.outputs.push_back(Output::Detach),
             Command::KillPane
@@ -88,7 +88,9 @@ impl Mux {
             }),
             Command::KillTab => self.tabs.active().map(|tab| {
                 let panes = tab.layout.panes();
-                let question = format!("Kill tab {} with {} pane(s)?", self.label(tab), panes.len());
+                let what =
+                    if panes.len() == 1 { "1 pane".to_owned() } else { format!("{} panes", panes.len()) };
+                let question = format!("Kill tab {} with {what}?", self.label(tab));
                 Dialog::Confirm(Confirm::new(question, Verdict::Kill(panes)))
             }),
             Command::RenameTab => {
@@ -113,7 +115,12 @@ impl Mux {
     }
 
     fn palette(&self) -> Dialog {
-        let choices = Command::all().filter(|command| *command != Command::Palette).map(|command| Choice {
+        let offered = |command: &Command| match *command {
+            Command::Palette => false,
+            Command::Tab(at) => usize::from(at) < self.tabs.list().len(),
+            _ => true,
+        };
+        let choices = Command::all().filter(offered).map(|command| Choice {
             text: command.title().to_owned(),
             hint: self.keys_of(command),
             verdict: Verdict::Run(command),
@@ -124,7 +131,11 @@ impl Mux {
     fn tab_list(&self) -> Dialog {
         let choices = self.tabs.list().iter().enumerate().map(|(at, tab)| Choice {
             text: format!("{at}: {}", self.label(tab)),
-            hint: self.tab_attention(tab).word().to_owned(),
+            hint: self
+                .most_urgent(tab)
+                .map_or_else(Attention::default, |pane| pane.attention)
+                .word()
+                .to_owned(),
             verdict: Verdict::Show { tab: tab.id },
         });
         Dialog::List(List::new("Tabs", choices.collect(), self.tabs.active_index()))
@@ -133,7 +144,15 @@ impl Mux {
     fn key_rows(&self) -> Vec<(String, String)> {
         let prefix = self.settings.prefix.map_or_else(|| "none".to_owned(), |key| key.to_string());
         let mut rows = vec![("prefix".to_owned(), prefix)];
-        rows.extend(Command::all().map(|command| (self.keys_of(command), command.title().to_owned())));
+        // Ten tabs take one row, as long as each has its own digit.
+        let digits = (0..10).all(|at| self.keys_of(Command::Tab(at)) == at.to_string());
+        for command in Command::all() {
+            match command {
+                Command::Tab(0) if digits => rows.push(("0 to 9".to_owned(), "Tab 0 to 9".to_owned())),
+                Command::Tab(_) if digits => {}
+                _ => rows.push((self.keys_of(command), command.title().to_owned())),
+            }
+        }
         rows
     }
 

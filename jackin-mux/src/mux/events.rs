@@ -15,7 +15,7 @@ impl Mux {
         let fed = pane.feed(bytes, now, |terminal| {
             events.extend(std::iter::from_fn(|| terminal.poll_event()));
         });
-        self.after_feeding(id, fed, events);
+        self.after_feeding(id, fed, events, now);
     }
 
     /// Output that waited gets its turn.
@@ -28,11 +28,11 @@ impl Mux {
             let fed = pane.catch_up(now, |terminal| {
                 events.extend(std::iter::from_fn(|| terminal.poll_event()));
             });
-            self.after_feeding(id, fed, events);
+            self.after_feeding(id, fed, events, now);
         }
     }
 
-    fn after_feeding(&mut self, id: PaneId, fed: Fed, events: Vec<Event>) {
+    fn after_feeding(&mut self, id: PaneId, fed: Fed, events: Vec<Event>, now: Timestamp) {
         if fed == Fed::Replaced {
             let size = self.size(id).unwrap_or_default();
             let other = Size { rows: if size.rows > 1 { size.rows - 1 } else { 2 }, ..size };
@@ -41,11 +41,13 @@ impl Mux {
             self.mark_pane(id);
         }
         for event in events {
-            self.heard(id, event);
+            self.heard(id, event, now);
         }
-        if (self.is_visible(id) || self.focused() == Some(id))
-            && let Some(operator) = &mut self.operator
-        {
+        if !self.is_visible(id) && self.focused() != Some(id) {
+            return;
+        }
+        self.revision.any += 1;
+        if let Some(operator) = &mut self.operator {
             operator.stale.touch(id);
             if operator.hurry == Some(id) {
                 operator.hurry = None;
@@ -54,7 +56,7 @@ impl Mux {
         }
     }
 
-    fn heard(&mut self, pane: PaneId, event: Event) {
+    fn heard(&mut self, pane: PaneId, event: Event, now: Timestamp) {
         match event {
             Event::Reply(bytes) => self.write_pty(pane, &bytes),
             Event::Bell => self.outputs.push_back(Output::Bell { pane }),
@@ -68,28 +70,29 @@ impl Mux {
             Event::Progress(progress) => self.outputs.push_back(Output::Progress { pane, progress }),
             // The operator's window is not a program's to resize.
             Event::ResizeRequest(..) => {}
-            Event::Query(query) => self.asked(pane, &query),
+            Event::Query(query) => self.asked(pane, &query, now),
             Event::Passthrough(piece) => self.pass(pane, piece),
         }
     }
 
     /// A question that only the operator's terminal can answer.
-    fn asked(&mut self, pane: PaneId, query: &Query) {
+    fn asked(&mut self, pane: PaneId, query: &Query, now: Timestamp) {
         if query.kind == QueryKind::Clipboard && !self.settings.forward.clipboard_read {
             return;
         }
         if self.operator.as_ref().is_some_and(|operator| operator.capabilities.links) {
-            self.queries.ask(pane, query);
+            self.queries.ask(pane, query, now);
             self.tell_client(&query.bytes);
+            self.give_up_queries(Some(now));
         } else {
             let answer = self.queries.answer_unasked(query);
             self.write_pty(pane, &answer);
         }
     }
 
-    /// Nobody is left to answer; programs that wait get what is known.
-    pub(super) fn give_up_queries(&mut self) {
-        for (pane, asked) in self.queries.forget_pending() {
+    /// Nobody will answer, or nobody has in time; programs that wait get what is known. Without a time, all of them.
+    pub(super) fn give_up_queries(&mut self, now: Option<Timestamp>) {
+        while let Some((pane, asked)) = self.queries.give_up(now) {
             if asked != Asked::Clipboard {
                 let answer = self.queries.known_or_usual(asked);
                 self.write_pty(pane, &answer);
@@ -107,10 +110,13 @@ impl Mux {
             self.tell_client(&sequence.bytes);
             return;
         }
+        if self.gate.is_dropped(pane, &sequence) {
+            return;
+        }
         let Some(rect) = self.view.placement.rect(pane) else { return };
         let inside = sequence.row < rect.rows && sequence.col < rect.cols;
-        if !inside || !sequence.fits(rect.rows, rect.cols) || self.dialog.is_some() {
-            self.gate.dropped += 1;
+        if !inside || !sequence.fits(rect.rows, rect.cols, self.cell_pixels) || self.dialog.is_some() {
+            self.gate.drop_image(pane, &sequence);
             return;
         }
         if sequence.kind == SequenceKind::Apc {
@@ -121,7 +127,7 @@ impl Mux {
             const MOST_WAITING: usize = 8 << 20;
             let waiting: usize = operator.images.iter().map(|(.., bytes)| bytes.len()).sum();
             if waiting + sequence.bytes.len() > MOST_WAITING {
-                self.gate.dropped += 1;
+                self.gate.drop_image(pane, &sequence);
                 return;
             }
             operator.images.push((rect.row + sequence.row, rect.col + sequence.col, sequence.bytes));

@@ -156,6 +156,7 @@ impl Mux {
 
     /// The dialog looks different, or stands elsewhere.
     pub(super) fn redraw_dialog(&mut self) {
+        self.revision.any += 1;
         let before = self.panel.as_ref().map(|panel| panel.rect);
         let size = self.size;
         self.panel = self.dialog.as_mut().map(|dialog| dialog.draw(size));

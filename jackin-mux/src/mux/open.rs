@@ -25,6 +25,7 @@ impl Mux {
         let name: String = name.chars().filter(|c| !c.is_control()).take(256).collect();
         let mut settings = self.settings.terminal.clone();
         settings.kitty_keyboard = self.kitty_keyboard;
+        settings.cell_pixels = self.cell_pixels;
         match place {
             Place::Tab => self.tabs.open(Layout::new(id), focus),
             Place::Right(beside) | Place::Down(beside) => {

@@ -8,8 +8,9 @@ use crate::vt::Row;
 
 /// What we want of any terminal: all mouse events as SGR, the wheel as such, focus events, marked pastes.
 const GREETING: &[u8] = b"\x1b[?1003h\x1b[?1006h\x1b[?1007l\x1b[?1004h\x1b[?2004h";
-/// Whether it has synchronized output and the kitty keyboard; every terminal answers the last question.
-const QUESTIONS: &[u8] = b"\x1b[?2026$p\x1b[?u\x1b[c";
+/// Whether it has synchronized output and the kitty keyboard, and how large a cell is; every terminal answers the last
+/// question.
+const QUESTIONS: &[u8] = b"\x1b[?2026$p\x1b[?u\x1b[16t\x1b[c";
 
 /// What may wait for a terminal that does not take frames; a clipboard fits.
 const MOST_BEFORE: usize = 4 << 20;
@@ -40,6 +41,8 @@ pub(super) struct Operator {
     /// Images, with the cell that each starts at.
     pub(super) images: Vec<(u16, u16, Vec<u8>)>,
     pub(super) title: String,
+    /// What the title may have to become.
+    pub(super) next_title: String,
     pub(super) scheme_events: bool,
     pub(super) scratch: Row,
 }
@@ -70,6 +73,7 @@ impl Operator {
             before,
             images: Vec::new(),
             title: String::new(),
+            next_title: String::new(),
             scheme_events: false,
             scratch: Row::new(),
         }
@@ -86,7 +90,7 @@ impl Mux {
     pub(super) fn attach(&mut self, client: Client<'_>) {
         self.decoder = crate::client::Decoder::new(self.settings.escape_time);
         self.prefixed = false;
-        self.give_up_queries();
+        self.give_up_queries(None);
         self.operator = Some(Operator::new(client));
         self.resize(client.size);
         let nothing_runs = self.tabs.active().is_none();
@@ -97,10 +101,9 @@ impl Mux {
 
     pub(super) fn detach(&mut self) {
         self.operator = None;
-        self.dialog = None;
-        self.panel = None;
+        self.close_dialog();
         self.pointer = super::pointer::Pointer::default();
-        self.give_up_queries();
+        self.give_up_queries(None);
     }
 
     pub(super) fn focus_client(&mut self, focused: bool) {
@@ -131,6 +134,8 @@ impl Mux {
     }
 
     pub(super) fn mark_all(&mut self, reason: FullRedrawReason) {
+        self.revision.any += 1;
+        self.revision.all += 1;
         if let Some(operator) = &mut self.operator {
             operator.stale.mark_all(reason);
         }
@@ -138,6 +143,7 @@ impl Mux {
 
     /// The bar, the borders and the context row may have changed.
     pub(super) fn mark_chrome(&mut self) {
+        self.revision.any += 1;
         let Some(operator) = &mut self.operator else { return };
         operator.stale.mark_rest();
         let view = &self.view;
@@ -150,7 +156,12 @@ impl Mux {
 
     /// Every row of a pane may have changed.
     pub(super) fn mark_pane(&mut self, pane: PaneId) {
+        self.revision.any += 1;
         let Some(rect) = self.view.placement.rect(pane) else { return };
+        if let Some(pane) = self.panes.get_mut(&pane) {
+            // What it looks like when it is drawn is not known before.
+            pane.drawn = None;
+        }
         let Some(operator) = &mut self.operator else { return };
         // With the heading, which tells the scroll position.
         for row in rect.row.saturating_sub(1)..rect.bottom() {

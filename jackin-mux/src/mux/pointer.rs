@@ -73,10 +73,11 @@ impl Mux {
         let left = mouse.action == MouseAction::Press(Button::Left);
         if self.view.bar == Some(mouse.row) {
             match mouse.action {
-                MouseAction::Press(Button::Left)
-                    if self.bar().hit(mouse.col).is_some_and(|tab| self.tabs.select(tab)) =>
-                {
-                    self.arrange(FullRedrawReason::Tab);
+                MouseAction::Press(Button::Left) => {
+                    let hit = self.bar().hit(mouse.col);
+                    if hit.is_some_and(|tab| self.tabs.select(tab)) {
+                        self.arrange(FullRedrawReason::Tab);
+                    }
                 }
                 MouseAction::Wheel(Wheel::Up) => self.run(Command::PreviousTab, now),
                 MouseAction::Wheel(Wheel::Down) => self.run(Command::NextTab, now),
@@ -129,6 +130,7 @@ impl Mux {
         };
         if hover != self.pointer.hover {
             self.pointer.hover = hover;
+            self.revision.any += 1;
             let rows = [self.view.bar, self.view.context];
             if let Some(operator) = &mut self.operator {
                 rows.into_iter().flatten().for_each(|row| operator.stale.mark(row));
@@ -162,8 +164,7 @@ impl Mux {
     fn tell_mouse(&mut self, id: PaneId, mouse: Mouse, at: (u16, u16)) {
         let Some(pane) = self.panes.get(&id) else { return };
         let modes = pane.terminal.modes();
-        let pixels = self.settings.terminal.cell_pixels;
-        if let Some(bytes) = encode_mouse(mouse, at, modes.mouse, modes.mouse_encoding, pixels) {
+        if let Some(bytes) = encode_mouse(mouse, at, modes.mouse, modes.mouse_encoding, self.cell_pixels) {
             self.write_pty(id, &bytes);
             if let Some(operator) = &mut self.operator {
                 operator.hurry = Some(id);

@@ -147,3 +147,55 @@ fn full_frames_say_why() {
     assert_eq!(stage.mux.frames().full, full + 1, "output needs none");
     assert_eq!(stage.mux.frames().rows, 1);
 }
+
+#[test]
+fn restart_and_record_say_which_pane() {
+    let mut stage = stage();
+    let pane = stage.focused();
+    stage.types("\x02e\x02R");
+    assert_eq!(stage.outputs(), [Output::Restart { pane: Some(pane) }, Output::Record { pane }]);
+    stage.input(crate::Input::PaneClosed { pane });
+    stage.types("\x02e\x02R");
+    assert_eq!(stage.outputs(), [Output::Restart { pane: None }]);
+}
+
+fn with_agents() -> Settings {
+    let agents = ["claude", "codex"].map(|id| Agent { id: id.into(), display: id.to_uppercase() });
+    Settings { agents: agents.to_vec(), ..Settings::default() }
+}
+
+#[test]
+fn where_nothing_runs_the_picker_is_open_and_a_click_chooses() {
+    let size = Size::new(24, 80);
+    let mut stage = Stage::empty(size, with_agents());
+    stage.attach(crate::Client::modern(size));
+    let shown = stage.shown();
+    let row = shown.lines().position(|line| line.contains("CODEX")).expect(&shown) + 1;
+    stage.types(&format!("\x1b[<0;20;{row}M\x1b[<0;20;{row}m"));
+    let outputs = stage.outputs();
+    let pane = stage.focused();
+    let size = stage.mux.size(pane).unwrap();
+    assert_eq!(outputs, [Output::Spawn { pane, launch: Launch::Agent("codex".into()), size }]);
+    // The last one ends: it is open again. Closed, it leaves a hint, and the keys open it once more.
+    stage.input(crate::Input::PaneClosed { pane });
+    stage.draw();
+    assert!(stage.shown().contains("CLAUDE"), "{}", stage.shown());
+    stage.types("\x1b");
+    stage.wait(25);
+    stage.draw();
+    assert!(stage.shown().contains("Press ctrl+b and then c to start something"), "{}", stage.shown());
+    stage.types("\x02c");
+    stage.draw();
+    assert!(stage.shown().contains("CLAUDE"), "{}", stage.shown());
+}
+
+#[test]
+fn the_hint_names_the_key_that_starts_something() {
+    let size = Size::new(24, 80);
+    let mut settings = Settings::default();
+    settings.keymap.bind("c", "none").unwrap();
+    settings.keymap.bind("t", "new-tab").unwrap();
+    let mut stage = Stage::empty(size, settings);
+    stage.attach(crate::Client::modern(size));
+    assert!(stage.shown().contains("Press ctrl+b and then t to"), "{}", stage.shown());
+}

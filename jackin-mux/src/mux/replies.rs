@@ -56,6 +56,10 @@ impl Mux {
                     self.write_pty(pane, raw);
                 }
             }
+            Reply::CellPixels { width, height } => {
+                self.cell_pixels = (width, height);
+                self.panes.values_mut().for_each(|pane| pane.terminal.set_cell_pixels(width, height));
+            }
             // Programs are answered by us; nobody asked the terminal for these.
             Reply::Mode { .. } | Reply::Cursor(_) | Reply::Window(_) | Reply::Dcs(_) => {}
         }

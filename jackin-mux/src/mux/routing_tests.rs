@@ -574,3 +574,176 @@ fn what_panics_the_emulator_costs_only_its_screen() {
     stage.check();
     assert!(stage.shown().starts_with("alive\n"));
 }
+
+#[test]
+fn images_are_not_shown_again_on_a_tab_switch() {
+    for image in ["\x1b_Ga=T,c=2,r=1;AAAA\x1b\\", "\x1bPq#0~~\x1b\\"] {
+        let mut stage = ghostty();
+        let first = stage.focused();
+        stage.print(image);
+        assert!(contains(&stage.draw(), image));
+        stage.open(Place::Tab);
+        stage.draw();
+        let at = stage.at();
+        stage.mux.focus(first, at);
+        assert!(!contains(&stage.draw(), image));
+    }
+}
+
+#[test]
+fn an_image_is_measured_by_the_cells_of_the_terminal() {
+    // 400 by 200 pixels: 50 by 13 cells of 8 by 16, and 20 by 5 of 20 by 40.
+    for image in ["\x1b_Ga=T,s=400,v=200;AAAA\x1b\\", "\x1bPq\"1;1;400;200#0~\x1b\\"] {
+        let mut stage = ghostty();
+        stage.print(image);
+        assert!(!contains(&stage.draw(), image));
+        assert_eq!(stage.mux.frames().dropped_sequences, 1);
+        stage.types("\x1b[6;40;20t");
+        stage.print(image);
+        assert!(contains(&stage.draw(), image));
+    }
+}
+
+#[test]
+fn the_terminal_is_asked_for_its_cells_and_programs_are_told() {
+    let mut stage = Stage::empty(SIZE, Settings::default());
+    stage.attach(Client::modern(SIZE));
+    assert!(contains(&stage.frame.escape_ascii().to_string(), "\x1b[16t"));
+    stage.types("\x1b[6;40;20t");
+    let pane = stage.open(Place::Tab);
+    stage.print("\x1b[16t");
+    assert_eq!(stage.written(pane), "\\x1b[6;40;20t");
+}
+
+#[test]
+fn all_pieces_of_an_image_that_does_not_fit_are_dropped() {
+    let mut stage = ghostty();
+    stage.print("\x1b_Ga=T,c=99,m=1;AAAA\x1b\\\x1b_Gm=1;BBBB\x1b\\\x1b_Gm=0;CCCC\x1b\\");
+    assert!(!contains(&stage.draw(), "\x1b_G"));
+    assert_eq!(stage.mux.frames().dropped_sequences, 1);
+    stage.print("\x1b_Ga=T,c=9,m=1;AAAA\x1b\\\x1b_Gm=0;CCCC\x1b\\");
+    let frame = stage.draw();
+    assert!(contains(&frame, "AAAA") && contains(&frame, "CCCC"), "{frame}");
+}
+
+#[test]
+fn a_question_that_nobody_answers_in_time_is_answered_with_what_is_known() {
+    let mut stage = ghostty();
+    let pane = stage.focused();
+    stage.print("\x1b]11;?\x07");
+    stage.wait(499);
+    assert_eq!(stage.written(pane), "");
+    assert_eq!(stage.mux.poll_timeout().map(jackin_core::Timestamp::as_millis), Some(stage.now + 1));
+    stage.wait(1);
+    assert_eq!(stage.written(pane), "\\x1b]11;rgb:0000/0000/0000\\x1b\\\\");
+    stage.types("\x1b]11;rgb:1111/1111/1111\x07");
+    assert_eq!(stage.written(pane), "", "nobody waits for it any more");
+    stage.print("\x1b]11;?\x07");
+    stage.wait(500);
+    assert_eq!(stage.written(pane), "\\x1b]11;rgb:1111/1111/1111\\x07", "but it is known now");
+    assert_eq!(stage.mux.poll_timeout(), None);
+}
+
+#[test]
+fn more_questions_than_anyone_asks_are_all_answered() {
+    let mut stage = ghostty();
+    let pane = stage.focused();
+    stage.print(&"\x1b]4;1;?\x07".repeat(1_000));
+    stage.wait(500);
+    assert_eq!(stage.written(pane).matches("]4;1;rgb:").count(), 1_000);
+}
+
+#[test]
+fn a_click_on_the_context_row_tells_more() {
+    let mut stage = Stage::new(SIZE, Settings::default());
+    let context = crate::Context { branch: Some("fix/login".into()), ..crate::Context::default() };
+    stage.input(Input::Context(&context));
+    stage.types("\x1b[<0;3;10M\x1b[<0;3;10m");
+    stage.draw();
+    assert!(stage.shown().contains("─ Details ─"), "{}", stage.shown());
+}
+
+#[test]
+fn what_a_program_cleared_can_be_scrolled_back_to() {
+    let mut stage = stage();
+    stage.print("before the clear\r\n\x1b[H\x1b[2Jafter");
+    stage.types("\x1b[<64;3;3M");
+    stage.draw();
+    assert!(stage.shown().contains("before the clear"), "{}", stage.shown());
+}
+
+#[test]
+fn an_agents_frame_survives_a_switch_and_a_new_client() {
+    let mut stage = ghostty();
+    let pane = stage.focused();
+    stage.print("\x1b[?1049h\x1b[?2004h\x1b[?1h\x1b[?25l\x1b[>1u\x1b[2J\x1b[3;4H\x1b[1;38;2;200;100;50m✻ Working\x1b[m\x1b[8;3H\x1b[?25h");
+    stage.draw();
+    stage.check();
+    let shown = stage.shown();
+    stage.open(Place::Tab);
+    stage.draw();
+    let at = stage.at();
+    stage.mux.focus(pane, at);
+    stage.draw();
+    stage.check();
+    assert_eq!(stage.shown(), shown);
+    stage.attach(Client::modern(SIZE));
+    stage.types("\x1b[?0u\x1b[?62c");
+    stage.draw();
+    stage.check();
+    assert_eq!(stage.shown(), shown);
+    stage.outputs();
+    stage.types("\x1b[200~text\x1b[201~");
+    assert_eq!(stage.written(pane), "\\x1b[200~text\\x1b[201~");
+}
+
+#[test]
+fn a_program_that_ended_takes_its_pane_and_no_other() {
+    let mut stage = stage();
+    let first = stage.focused();
+    let second = stage.open(Place::Right(first));
+    stage.print_in(first, "still here");
+    stage.input(Input::PaneClosed { pane: second });
+    assert_eq!(stage.mux.panes().collect::<Vec<_>>(), [first]);
+    assert_eq!(stage.outputs(), [Output::ResizePty { pane: first, size: SIZE }]);
+    stage.draw();
+    stage.check();
+    assert!(stage.shown().starts_with("still here"));
+}
+
+#[test]
+fn a_resize_tells_every_program_its_own_size() {
+    let mut stage = stage();
+    let left = stage.focused();
+    let right = stage.open(Place::Right(left));
+    let hidden = stage.open(Place::Tab);
+    stage.resize(Size::new(20, 61));
+    let resized: Vec<_> = stage
+        .outputs()
+        .into_iter()
+        .map(|output| match output {
+            Output::ResizePty { pane, size } => (pane, size.rows, size.cols),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(resized, [(left, 20, 30), (right, 20, 30), (hidden, 20, 61)]);
+}
+
+#[test]
+fn the_focused_pane_always_has_room() {
+    let mut stage = stage();
+    let first = stage.focused();
+    let second = stage.open(Place::Down(first));
+    stage.print_in(first, "\x1b[Hone");
+    stage.print_in(second, "\x1b[Htwo");
+    stage.resize(Size::new(2, 10));
+    stage.draw();
+    stage.check();
+    assert!(stage.shown().contains("two"), "{}", stage.shown());
+    assert_eq!(stage.mux.size(second), Some(Size::new(2, 10)));
+    stage.types("\x02k");
+    stage.draw();
+    stage.check();
+    assert_eq!(stage.mux.focused(), Some(first));
+    assert!(stage.shown().contains("one"), "{}", stage.shown());
+}

@@ -1,19 +1,14 @@
 //! A multiplexer with an operator's terminal that is not ours: every byte goes to another emulator.
 
-use alacritty_terminal::event::VoidListener;
-use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::Flags;
-use alacritty_terminal::term::{Config, Term, TermMode};
-use alacritty_terminal::vte::ansi::{self, Processor};
+use alacritty_terminal::term::TermMode;
 use jackin_core::{PaneId, Size, Timestamp};
 
-use super::{Mux, Place};
+use super::outside::{ASKED, Outside};
+use super::{Mux, Place, Viewer};
 use crate::input::{Client, Input};
 use crate::output::Output;
-use crate::render::{Grid, OuterModes};
+use crate::render::{Capabilities, Grid, OuterModes};
 use crate::settings::Settings;
-use crate::vt::{Attributes, Color, CursorShape, Pen, Underline};
 
 pub(super) struct Stage {
     pub(super) mux: Mux,
@@ -21,26 +16,9 @@ pub(super) struct Stage {
     pub(super) now: u64,
     /// The last frame.
     pub(super) frame: Vec<u8>,
-    term: Term<VoidListener>,
-    parser: Processor,
-    size: Size,
-}
-
-#[derive(Clone, Copy)]
-struct Sides(Size);
-
-impl Dimensions for Sides {
-    fn total_lines(&self) -> usize {
-        self.0.rows.into()
-    }
-
-    fn screen_lines(&self) -> usize {
-        self.0.rows.into()
-    }
-
-    fn columns(&self) -> usize {
-        self.0.cols.into()
-    }
+    pub(super) terminal: Outside,
+    /// Someone who looks on.
+    viewer: Option<(Viewer, Outside, Capabilities)>,
 }
 
 impl Stage {
@@ -62,9 +40,8 @@ impl Stage {
             mux: Mux::new(settings),
             now: 1_000,
             frame: Vec::new(),
-            term: term(size),
-            parser: Processor::new(),
-            size,
+            terminal: Outside::new(size),
+            viewer: None,
         }
     }
 
@@ -73,9 +50,7 @@ impl Stage {
     }
 
     pub(super) fn attach(&mut self, client: Client<'_>) {
-        self.size = client.size;
-        self.term = term(client.size);
-        self.parser = Processor::new();
+        self.terminal = Outside::new(client.size);
         self.input(Input::Attached(client));
         self.draw();
         self.outputs();
@@ -87,9 +62,41 @@ impl Stage {
     }
 
     pub(super) fn resize(&mut self, size: Size) {
-        self.size = size;
-        self.term.resize(Sides(size));
+        self.terminal.resize(size);
         self.input(Input::Resized(size));
+    }
+
+    /// Someone looks on from now on.
+    pub(super) fn view(&mut self, client: Client<'_>) {
+        let capabilities = Capabilities::from_environment(client.term, client.colorterm);
+        self.viewer = Some((Viewer::new(client), Outside::new(client.size), capabilities));
+    }
+
+    pub(super) fn resize_viewer(&mut self, size: Size) {
+        if let Some((viewer, terminal, _)) = &mut self.viewer {
+            viewer.resize(size);
+            terminal.resize(size);
+        }
+    }
+
+    /// Renders a frame for who looks on; returns its bytes in readable form.
+    pub(super) fn draw_viewer(&mut self) -> String {
+        let at = self.at();
+        let mut frame = Vec::new();
+        if let Some((viewer, terminal, _)) = &mut self.viewer {
+            self.mux.render_viewer(viewer, at, &mut frame);
+            terminal.send(&frame);
+        }
+        frame.escape_ascii().to_string()
+    }
+
+    /// What is shown to who looks on, as text.
+    pub(super) fn shown_to_viewer(&self) -> String {
+        self.viewer.as_ref().map(|(_, terminal, _)| terminal.text()).unwrap_or_default()
+    }
+
+    pub(super) fn viewer_due(&self) -> Option<Timestamp> {
+        self.viewer.as_ref().and_then(|(viewer, ..)| self.mux.viewer_due(viewer))
     }
 
     pub(super) fn focused(&self) -> PaneId {
@@ -136,7 +143,7 @@ impl Stage {
         self.frame.clear();
         let at = self.at();
         self.mux.render(at, &mut self.frame);
-        self.parser.advance(&mut self.term, &self.frame);
+        self.terminal.send(&self.frame);
         self.frame.escape_ascii().to_string()
     }
 
@@ -150,20 +157,7 @@ impl Stage {
 
     /// What the terminal shows, as text.
     pub(super) fn shown(&self) -> String {
-        let mut text = String::new();
-        for row in 0..self.size.rows {
-            let mut line = String::new();
-            for col in 0..self.size.cols {
-                let cell = &self.term.grid()[Line(row.into())][Column(col.into())];
-                if !cell.flags.intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER) {
-                    line.push(cell.c);
-                    line.extend(cell.zerowidth().unwrap_or_default());
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
+        self.terminal.text()
     }
 
     /// The last frame puts this text into the clipboard.
@@ -175,133 +169,33 @@ impl Stage {
     }
 
     /// The law: the terminal shows what a frame composed from scratch says, cell for cell, with cursor and modes.
-    pub(super) fn check(&mut self) {
-        let (grid, modes, operator) = self.mux.composed();
-        let reduce = |pen| operator.capabilities.reduce(pen);
-        for row in 0..self.size.rows {
-            for col in 0..self.size.cols {
-                self.check_cell(row, col, &grid, reduce, |link| {
-                    operator.capabilities.links.then(|| operator.links.key(link).map(str::to_owned)).flatten()
-                });
-            }
-        }
-        self.check_modes(modes);
-        self.mux.put_back(operator);
+    pub(super) fn check(&self) {
+        let (grid, links) = self.mux.composed();
+        let operator = self.mux.operator.as_ref().expect("a client is attached");
+        self.terminal.check_cells(&grid, &links, operator.capabilities);
+        self.terminal.check_modes(self.mux.outer_modes(operator, None));
+        let asked = if operator.capabilities.links { ASKED } else { TermMode::empty() };
+        assert_eq!(self.terminal.mode() & ASKED, asked);
     }
 
-    fn check_cell(
-        &self,
-        row: u16,
-        col: u16,
-        grid: &Grid,
-        reduce: impl Fn(Pen) -> Pen,
-        link: impl Fn(crate::vt::LinkId) -> Option<String>,
-    ) {
-        let wanted = &grid.row(row)[usize::from(col)];
-        let shown = &self.term.grid()[Line(row.into())][Column(col.into())];
-        let place = format!("row {row} column {col} after {}", self.frame.escape_ascii());
-        let spacer = shown.flags.contains(Flags::WIDE_CHAR_SPACER);
-        assert_eq!(wanted.width() == 0, spacer, "{place}");
-        if spacer {
-            return;
-        }
-        let mut text = shown.c.to_string();
-        text.extend(shown.zerowidth().unwrap_or_default());
-        assert_eq!(text.as_bytes(), wanted.bytes(), "{place}");
-        let pen = reduce(wanted.pen());
-        assert_eq!(colour(shown.fg), pen.foreground, "{place}");
-        assert_eq!(colour(shown.bg), pen.background, "{place}");
-        assert_eq!(shown.flags & LOOKS, flags(pen), "{place}");
-        if pen.underline != Underline::None {
-            let underline = shown.underline_color().map_or(Color::Default, colour);
-            assert_eq!(underline, pen.underline_color, "{place}");
-        }
-        let shown_link = shown.hyperlink().map(|link| link.uri().to_owned());
-        let wanted_link = link(wanted.pen().link);
-        let wanted_uri = wanted_link.as_deref().and_then(|key| key.split_once(';')).map(|(_, uri)| uri);
-        assert_eq!(shown_link.as_deref(), wanted_uri, "{place}");
+    /// The same for who looks on.
+    pub(super) fn check_viewer(&self) {
+        let Some((viewer, terminal, capabilities)) = &self.viewer else { return };
+        let (whole, links) = self.mux.composed();
+        let mut part = Grid::new(viewer.size());
+        part.copy_from(&whole);
+        terminal.check_cells(&part, &links, *capabilities);
+        let size = viewer.size();
+        let cursor = self.mux.cursor(None, None).filter(|(row, col)| *row < size.rows && *col < size.cols);
+        let focused = self.mux.focused().map(|pane| self.mux.panes[&pane].terminal.cursor().shape);
+        let cursor_shape = focused.unwrap_or_default();
+        terminal.check_modes(OuterModes { cursor, cursor_shape, ..OuterModes::default() });
+        assert!(!terminal.mode().intersects(ASKED), "nothing is asked of who looks on");
     }
 
-    fn check_modes(&self, modes: OuterModes) {
-        let mode = *self.term.mode();
-        let after = self.frame.escape_ascii();
-        assert_eq!(mode.contains(TermMode::SHOW_CURSOR), modes.cursor.is_some(), "after {after}");
-        if let Some((row, col)) = modes.cursor {
-            let point = self.term.grid().cursor.point;
-            assert_eq!((point.line.0, point.column.0), (row.into(), col.into()), "cursor after {after}");
-        }
-        assert_eq!(mode.contains(TermMode::APP_CURSOR), modes.application_cursor);
-        assert_eq!(mode.contains(TermMode::APP_KEYPAD), modes.application_keypad);
-        let kitty = [
-            TermMode::DISAMBIGUATE_ESC_CODES,
-            TermMode::REPORT_EVENT_TYPES,
-            TermMode::REPORT_ALTERNATE_KEYS,
-            TermMode::REPORT_ALL_KEYS_AS_ESC,
-            TermMode::REPORT_ASSOCIATED_TEXT,
-        ];
-        for (bit, flag) in kitty.into_iter().enumerate() {
-            assert_eq!(mode.contains(flag), modes.keyboard_flags >> bit & 1 == 1, "after {after}");
-        }
-        let shape = match modes.cursor_shape {
-            CursorShape::Default | CursorShape::BlinkingBlock | CursorShape::SteadyBlock => {
-                ansi::CursorShape::Block
-            }
-            CursorShape::BlinkingUnderline | CursorShape::SteadyUnderline => ansi::CursorShape::Underline,
-            CursorShape::BlinkingBar | CursorShape::SteadyBar => ansi::CursorShape::Beam,
-        };
-        assert_eq!(self.term.cursor_style().shape, shape, "after {after}");
-        let origin = TermMode::ORIGIN | TermMode::INSERT;
-        assert!(!mode.intersects(origin) && mode.contains(TermMode::LINE_WRAP));
-    }
-}
-
-fn term(size: Size) -> Term<VoidListener> {
-    let config = Config { kitty_keyboard: true, ..Config::default() };
-    let mut term = Term::new(config, &Sides(size), VoidListener);
-    // What the shell left behind must not matter.
-    Processor::<ansi::StdSyncHandler>::new().advance(&mut term, b"\x1b[31;7mleft\x1b[2;2H\x1b[?25l\x1b[4 q");
-    term
-}
-
-const LOOKS: Flags = Flags::INVERSE
-    .union(Flags::BOLD)
-    .union(Flags::ITALIC)
-    .union(Flags::DIM)
-    .union(Flags::HIDDEN)
-    .union(Flags::STRIKEOUT)
-    .union(Flags::ALL_UNDERLINES);
-
-/// Blinking and overlined are all that this terminal does not keep.
-fn flags(pen: Pen) -> Flags {
-    let mut flags = Flags::empty();
-    for (attribute, flag) in [
-        (Attributes::BOLD, Flags::BOLD),
-        (Attributes::DIM, Flags::DIM),
-        (Attributes::ITALIC, Flags::ITALIC),
-        (Attributes::INVERSE, Flags::INVERSE),
-        (Attributes::HIDDEN, Flags::HIDDEN),
-        (Attributes::STRIKE, Flags::STRIKEOUT),
-    ] {
-        if pen.attributes.contains(attribute) {
-            flags |= flag;
-        }
-    }
-    flags
-        | match pen.underline {
-            Underline::None => Flags::empty(),
-            Underline::Single => Flags::UNDERLINE,
-            Underline::Double => Flags::DOUBLE_UNDERLINE,
-            Underline::Curly => Flags::UNDERCURL,
-            Underline::Dotted => Flags::DOTTED_UNDERLINE,
-            Underline::Dashed => Flags::DASHED_UNDERLINE,
-        }
-}
-
-fn colour(colour: ansi::Color) -> Color {
-    match colour {
-        ansi::Color::Named(named) if (named as usize) < 16 => Color::Indexed(named as u8),
-        ansi::Color::Named(_) => Color::Default,
-        ansi::Color::Indexed(index) => Color::Indexed(index),
-        ansi::Color::Spec(rgb) => Color::Rgb(rgb.r, rgb.g, rgb.b),
+    /// The terminal is left as it was found.
+    pub(super) fn check_restored(&mut self) {
+        self.terminal.send(crate::RESTORE.as_bytes());
+        self.terminal.check_restored();
     }
 }

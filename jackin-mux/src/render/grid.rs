@@ -87,18 +87,21 @@ impl Grid {
     /// left out: the text may be an agent's.
     pub(crate) fn write(&mut self, row: u16, col: u16, end: u16, text: &str, pen: Pen) -> u16 {
         let mut col = col;
-        for grapheme in text.graphemes(true) {
-            let width = grapheme.width().min(2) as u16;
-            if width == 0 || grapheme.chars().any(char::is_control) {
-                continue;
-            }
-            if col + width > end.min(self.size.cols) {
+        for (_, grapheme, width) in shown(text) {
+            if col.saturating_add(width) > end.min(self.size.cols) {
                 break;
             }
             self.put(row, col, Cell::new(grapheme, width as u8, pen));
             col += width;
         }
         col
+    }
+
+    /// The same, where a text that does not fit ends with a sign of it.
+    pub(crate) fn write_cut(&mut self, row: u16, col: u16, end: u16, text: &str, pen: Pen) -> u16 {
+        let fit = fit(text, end.min(self.size.cols).saturating_sub(col));
+        let after = self.write(row, col, end, fit.text, pen);
+        if fit.is_cut { self.write(row, after, end, "…", pen) } else { after }
     }
 
     /// Copies a pane's row into a rectangle, from its left edge on. `link` translates the row's links.
@@ -130,6 +133,24 @@ impl Grid {
         }
     }
 
+    /// Takes over what another grid shows, from the top left corner on: what does not fit is left out, what is left
+    /// over is blank.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        for row in 0..self.size.rows {
+            let from = other.row(row);
+            let cells = self.row_mut(row);
+            let both = cells.len().min(from.len());
+            cells[..both].clone_from_slice(&from[..both]);
+            cells[both..].fill(Cell::blank(Pen::default()));
+            // A wide character that the edge cuts.
+            if from.get(both).is_some_and(|cell| cell.width == 0)
+                && let Some(last) = both.checked_sub(1)
+            {
+                cells[last] = Cell::blank(cells[last].pen);
+            }
+        }
+    }
+
     /// Changes how the cells of a rectangle look.
     pub(crate) fn restyle(&mut self, rect: Rect, change: impl Fn(Pen) -> Pen) {
         for row in rect.row..rect.bottom().min(self.size.rows) {
@@ -139,6 +160,40 @@ impl Grid {
             }
         }
     }
+}
+
+/// The part of a text that fits into a number of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fit<'a> {
+    pub(crate) text: &'a str,
+    /// The columns that it takes, with the sign that something was left out.
+    pub(crate) cols: u16,
+    pub(crate) is_cut: bool,
+}
+
+/// As much of a text as fits, with a column kept for the sign that it is not all.
+pub(crate) fn fit(text: &str, most: u16) -> Fit<'_> {
+    let mut cols = 0u16;
+    // Where a cut text ends: the last place that leaves a column free.
+    let mut cut = (0, 0);
+    for (at, grapheme, width) in shown(text) {
+        if cols + width > most {
+            let sign = most.min(1);
+            return Fit { text: &text[..cut.0], cols: cut.1 + sign, is_cut: true };
+        }
+        cols += width;
+        if cols < most {
+            cut = (at + grapheme.len(), cols);
+        }
+    }
+    Fit { text, cols, is_cut: false }
+}
+
+/// The graphemes of a text that are shown, each with its place in the text and its width.
+fn shown(text: &str) -> impl Iterator<Item = (usize, &str, u16)> {
+    let graphemes = text.grapheme_indices(true);
+    let measured = graphemes.map(|(at, grapheme)| (at, grapheme, grapheme.width().min(2) as u16));
+    measured.filter(|(_, grapheme, width)| *width > 0 && !grapheme.chars().any(char::is_control))
 }
 
 /// If a wide character stands across the line before `col`, blanks both of its halves.
@@ -173,6 +228,22 @@ mod tests {
         assert_eq!(text(&grid, 0), " a    x ");
         assert_eq!(grid.write(0, 7, 8, "日", Pen::default()), 7, "it does not fit");
         assert_eq!(text(&grid, 0), " a    x ");
+    }
+
+    #[test]
+    fn a_text_that_does_not_fit_says_so() {
+        let fitted = |text, most| {
+            let fit = fit(text, most);
+            (fit.text.to_owned(), fit.cols, fit.is_cut)
+        };
+        assert_eq!(fitted("abc", 3), ("abc".into(), 3, false));
+        assert_eq!(fitted("abcd", 3), ("ab".into(), 3, true));
+        assert_eq!(fitted("日本語", 5), ("日本".into(), 5, true));
+        assert_eq!(fitted("日本語", 4), ("日".into(), 3, true), "half a character is left out");
+        assert_eq!(fitted("abc", 0), (String::new(), 0, true));
+        let mut grid = Grid::new(Size::new(1, 8));
+        assert_eq!(grid.write_cut(0, 2, 7, "a long text", Pen::default()), 7);
+        assert_eq!(text(&grid, 0), "  a lo… ");
     }
 
     #[test]

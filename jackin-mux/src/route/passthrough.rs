@@ -11,6 +11,8 @@ const LONGEST: usize = 4 << 20;
 pub(crate) struct Gate {
     /// The sequence that is not whole yet.
     open: Option<(PaneId, Sequence)>,
+    /// The pane of whose image the first piece was left out, and the others have to be.
+    dropping: Option<PaneId>,
     /// How many were left out, because they were too long or would have covered other panes.
     pub(crate) dropped: u64,
 }
@@ -48,25 +50,29 @@ impl Gate {
     }
 }
 
+impl Gate {
+    /// Leaves an image out, with all of its pieces.
+    pub(crate) fn drop_image(&mut self, pane: PaneId, sequence: &Sequence) {
+        self.dropped += 1;
+        if sequence.is_first_of_several() {
+            self.dropping = Some(pane);
+        }
+    }
+
+    /// Whether a sequence is a piece of an image that was left out.
+    pub(crate) fn is_dropped(&mut self, pane: PaneId, sequence: &Sequence) -> bool {
+        let Some(more) = sequence.continues().filter(|_| self.dropping == Some(pane)) else { return false };
+        if !more {
+            self.dropping = None;
+        }
+        true
+    }
+}
+
 impl Sequence {
     /// Whether it draws, and where the cursor is matters.
     pub(crate) fn is_image(&self) -> bool {
         matches!(self.kind, SequenceKind::Apc | SequenceKind::Dcs | SequenceKind::Osc(1337))
-    }
-
-    /// Whether an image that tells its size in cells stays inside a pane of this size.
-    pub(crate) fn fits(&self, rows: u16, cols: u16) -> bool {
-        let Some(control) = self.bytes.strip_prefix(b"\x1b_G") else { return true };
-        let control = control.split(|byte| matches!(byte, b';' | 0x1b)).next().unwrap_or_default();
-        let value = |key: u8| {
-            let text =
-                control.split(|byte| *byte == b',').find_map(|pair| pair.strip_prefix(&[key, b'=']))?;
-            std::str::from_utf8(text).ok()?.parse::<u32>().ok()
-        };
-        let inside = |from: u16, key: u8, end: u16| {
-            value(key).is_none_or(|cells| u32::from(from).saturating_add(cells) <= u32::from(end))
-        };
-        inside(self.col, b'c', cols) && inside(self.row, b'r', rows)
     }
 
     /// Whether the operator lets this kind through.
@@ -105,19 +111,5 @@ mod tests {
         gate.accept(one, piece(Part::First, b"\x1bPq"));
         assert_eq!(gate.accept(one, piece(Part::Middle, &vec![b'x'; LONGEST])), None);
         assert_eq!((gate.accept(one, piece(Part::Last, b"\x1b\\")), gate.dropped), (None, 1));
-    }
-
-    #[test]
-    fn an_image_that_would_cross_the_edge_does_not_fit() {
-        let image = |control: &str| Sequence {
-            kind: SequenceKind::Apc,
-            bytes: format!("\x1b_Ga=T,{control};AAAA\x1b\\").into_bytes(),
-            row: 2,
-            col: 10,
-        };
-        assert!(image("c=10,r=3").fits(5, 20));
-        assert!(!image("c=11,r=3").fits(5, 20));
-        assert!(!image("c=1,r=4").fits(5, 20));
-        assert!(image("f=100").fits(5, 20) && !image("c=4294967295").fits(5, 20));
     }
 }

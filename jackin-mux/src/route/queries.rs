@@ -1,10 +1,13 @@
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
-use jackin_core::PaneId;
+use jackin_core::{PaneId, Timestamp};
 
 use crate::vt::number::read_number;
 use crate::vt::{Query, QueryKind};
 
+/// How long the operator's terminal may take to answer: longer than any link, shorter than a person notices.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// Questions of programs that the operator's terminal has not answered; beyond this the oldest are given up.
 const MOST_PENDING: usize = 256;
 /// What one sequence may ask for.
@@ -23,19 +26,24 @@ pub(crate) enum Asked {
 /// Who asked what, and what was answered before.
 #[derive(Debug, Default)]
 pub(crate) struct Queries {
-    pending: VecDeque<(PaneId, Asked)>,
+    /// Oldest first, each with the time at which it is given up.
+    pending: VecDeque<(PaneId, Asked, Timestamp)>,
     known: HashMap<Asked, Vec<u8>>,
 }
 
 impl Queries {
     /// Notes a question that goes to the operator's terminal.
-    pub(crate) fn ask(&mut self, pane: PaneId, query: &Query) {
-        for asked in asked(query) {
-            if self.pending.len() == MOST_PENDING {
-                self.pending.pop_front();
-            }
-            self.pending.push_back((pane, asked));
-        }
+    pub(crate) fn ask(&mut self, pane: PaneId, query: &Query, now: Timestamp) {
+        let until = now + PATIENCE;
+        self.pending.extend(asked(query).into_iter().map(|asked| (pane, asked, until)));
+        // Too many to remember: whoever asked first has waited long enough.
+        let excess = self.pending.len().saturating_sub(MOST_PENDING);
+        self.pending.iter_mut().take(excess).for_each(|(.., until)| *until = now);
+    }
+
+    /// When the next question is given up.
+    pub(crate) fn poll_timeout(&self) -> Option<Timestamp> {
+        self.pending.front().map(|(.., until)| *until)
     }
 
     /// The operator's terminal answered: who is to be told.
@@ -43,17 +51,19 @@ impl Queries {
         if asked != Asked::Clipboard && raw.len() < 128 {
             self.known.insert(asked, raw.to_vec());
         }
-        let at = self.pending.iter().position(|(_, pending)| *pending == asked)?;
-        self.pending.remove(at).map(|(pane, _)| pane)
+        let at = self.pending.iter().position(|(_, pending, _)| *pending == asked)?;
+        self.pending.remove(at).map(|(pane, ..)| pane)
     }
 
-    /// The operator's terminal is gone, or another one came: nobody will answer.
-    pub(crate) fn forget_pending(&mut self) -> Vec<(PaneId, Asked)> {
-        self.pending.drain(..).collect()
+    /// Takes out the oldest question whose time is over; without a time, the oldest.
+    pub(crate) fn give_up(&mut self, now: Option<Timestamp>) -> Option<(PaneId, Asked)> {
+        let due = now.is_none_or(|now| self.poll_timeout().is_some_and(|until| until <= now));
+        let (pane, asked, _) = if due { self.pending.pop_front()? } else { return None };
+        Some((pane, asked))
     }
 
     pub(crate) fn forget_pane(&mut self, pane: PaneId) {
-        self.pending.retain(|(asker, _)| *asker != pane);
+        self.pending.retain(|(asker, ..)| *asker != pane);
     }
 
     /// The answers when there is no terminal to ask: what the last one said, or what most would say.
@@ -127,8 +137,8 @@ mod tests {
         let background = query(QueryKind::Color(11), "\x1b]11;?\x07");
         let mut queries = Queries::default();
         assert_eq!(queries.answer_unasked(&background), b"\x1b]11;rgb:0000/0000/0000\x1b\\");
-        queries.ask(one, &background);
-        queries.ask(two, &background);
+        queries.ask(one, &background, Timestamp::default());
+        queries.ask(two, &background, Timestamp::default());
         let raw = b"\x1b]11;rgb:1111/2222/3333\x07";
         assert_eq!(queries.answered(Asked::Color(11), raw), Some(one));
         assert_eq!(queries.answered(Asked::Color(11), raw), Some(two));
