@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jackin_mux::vt::{Settings, Size, Terminal};
+use jackin_core::Size;
+use jackin_mux::vt::{Settings, Terminal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Long enough for a busy machine; nobody waits for it unless something is broken.

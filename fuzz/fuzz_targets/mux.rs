@@ -97,9 +97,8 @@ fn check(mux: &mut Mux, now: Timestamp, outer: Option<&mut Terminal>) {
     let mut frame = Vec::new();
     mux.render(now, &mut frame);
     outer.feed_all(&frame);
-    let size = Size::new(outer.size().rows(), outer.size().columns());
     let mut fresh = Terminal::new(outer.size(), vt::Settings::default());
-    let mut viewer = Viewer::new(Client::modern(size));
+    let mut viewer = Viewer::new(Client::modern(outer.size()));
     frame.clear();
     mux.render_viewer(&mut viewer, now, &mut frame);
     fresh.feed_all(&frame);
@@ -117,10 +116,7 @@ fn perform(
         let panes: Vec<PaneId> = mux.panes().collect();
         panes.get(usize::from(at) % panes.len().max(1)).copied()
     };
-    let terminal = |size: Size| {
-        let size = size.clamped();
-        Terminal::new(vt::Size::new(size.rows, size.cols), vt::Settings::default())
-    };
+    let terminal = |size: Size| Terminal::new(size, vt::Settings::default());
     match operation {
         Operation::Print(pane, bytes) => {
             if let Some(pane) = nth(mux, pane) {

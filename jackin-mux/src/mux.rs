@@ -172,7 +172,7 @@ impl Mux {
 
     /// When to hand in [`Input::Tick`], if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Timestamp> {
-        let backlog = self.panes.values().any(|pane| pane.backlog() > 0).then(Timestamp::default);
+        let backlog = self.panes.values().filter_map(Pane::poll_timeout).min();
         let dwell = self.dwelling.and_then(|(pane, since)| {
             let done = self.panes.get(&pane).is_some_and(|pane| pane.attention == Attention::Done);
             done.then(|| since + Standing::DWELL)

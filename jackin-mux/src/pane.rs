@@ -2,6 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use jackin_core::{AgentStatus, Attention, PaneId, Size, Timestamp};
+use memchr::memmem;
 
 use crate::copy::{CopyMode, Selection};
 use crate::layout::Rect;
@@ -9,6 +10,9 @@ use crate::vt::{self, Mode, Row, Terminal};
 
 /// How long a program may keep a frame to itself (mode 2026).
 pub(crate) const HOLD_LIMIT: Duration = Duration::from_millis(150);
+
+/// How long a program that has begun another frame waits for the one before it to be drawn, when that is due.
+const PAUSE_LIMIT: Duration = Duration::from_millis(5);
 
 /// The work that one pane's output may cost before others get their turn, in drawn characters.
 const WORK_BUDGET: usize = 512 * 1024;
@@ -27,6 +31,10 @@ pub(crate) struct Pane {
     pub(crate) attention: Attention,
     /// Since when a frame is being drawn that must not be seen yet.
     held_since: Option<Timestamp>,
+    /// Until when output waits that begins a frame, so that the one before it is seen.
+    paused_until: Option<Timestamp>,
+    /// It has waited for a frame that was not drawn yet.
+    has_paused: bool,
     /// The viewport and the reverse-video mode as last drawn; none when all of it has to be drawn anew.
     pub(crate) drawn: Option<(usize, bool)>,
     pub(crate) copy: Option<CopyMode>,
@@ -57,6 +65,8 @@ impl Pane {
             status: AgentStatus::Initializing,
             attention: Attention::Unknown,
             held_since: None,
+            paused_until: None,
+            has_paused: false,
             drawn: Some((0, false)),
             copy: None,
             selection: None,
@@ -86,10 +96,22 @@ impl Pane {
     }
 
     /// Takes output, as much as the budget allows; the rest waits for [`Pane::catch_up`]. Whatever it is, the pane
-    /// survives. Events must be taken in between, so `each` is called whenever some wait.
-    pub(crate) fn feed(&mut self, bytes: &[u8], now: Timestamp, each: impl FnMut(&mut Terminal)) -> Fed {
+    /// survives. Events must be taken in between, so `each` is called whenever some wait. When a frame is due, the
+    /// beginning of a synchronized frame does not hide the one before it: it waits until that was drawn.
+    pub(crate) fn feed(
+        &mut self,
+        bytes: &[u8],
+        now: Timestamp,
+        frame_due: bool,
+        each: impl FnMut(&mut Terminal),
+    ) -> Fed {
         if self.backlog.is_empty() {
-            let (taken, fed) = self.take(bytes, now, each);
+            let until = if frame_due && !self.has_paused { end_of_frames(bytes) } else { None };
+            let (taken, fed) = self.take(&bytes[..until.unwrap_or(bytes.len())], now, each);
+            if until == Some(taken) && self.held_since.is_none() {
+                self.paused_until = Some(now + PAUSE_LIMIT);
+                self.has_paused = true;
+            }
             self.backlog.extend_from_slice(&bytes[taken..]);
             fed
         } else {
@@ -98,8 +120,24 @@ impl Pane {
         }
     }
 
+    /// When output that waits gets its turn: at once, unless a frame has to be drawn first.
+    pub(crate) fn poll_timeout(&self) -> Option<Timestamp> {
+        (!self.backlog.is_empty()).then(|| self.paused_until.unwrap_or_default())
+    }
+
+    /// All that it shows was drawn.
+    pub(crate) fn was_drawn(&mut self) {
+        self.terminal.clear_damage();
+        self.paused_until = None;
+        self.has_paused = false;
+    }
+
     /// Takes what waited.
     pub(crate) fn catch_up(&mut self, now: Timestamp, each: impl FnMut(&mut Terminal)) -> Fed {
+        if self.paused_until.is_some_and(|until| now < until) {
+            return Fed::Well;
+        }
+        self.paused_until = None;
         let mut waiting = std::mem::take(&mut self.backlog);
         let (taken, fed) = self.take(&waiting, now, each);
         waiting.drain(..taken);
@@ -110,6 +148,7 @@ impl Pane {
     fn take(&mut self, bytes: &[u8], now: Timestamp, mut each: impl FnMut(&mut Terminal)) -> (usize, Fed) {
         #[cfg(test)]
         let fails = std::mem::take(&mut self.fail_next);
+        let frames = self.terminal.frames();
         let terminal = &mut self.terminal;
         let run = catch_unwind(AssertUnwindSafe(|| {
             #[cfg(test)]
@@ -133,6 +172,9 @@ impl Pane {
             self.held_since = None;
             return (bytes.len(), Fed::Replaced);
         };
+        if self.terminal.frames() != frames {
+            self.held_since = None;
+        }
         if self.terminal.modes().contains(Mode::Synchronized) {
             self.held_since.get_or_insert(now);
         } else {
@@ -240,4 +282,12 @@ impl Pane {
         let inside = cursor.visible && row < usize::from(rect.rows) && cursor.column < rect.cols;
         inside.then(|| (rect.row + row as u16, rect.col + cursor.column))
     }
+}
+
+/// Where the last synchronized frame ends, if another one begins behind it and does not end.
+fn end_of_frames(bytes: &[u8]) -> Option<usize> {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let end = memmem::rfind(bytes, END)? + END.len();
+    memmem::find(&bytes[end..], BEGIN).map(|_| end)
 }

@@ -9,7 +9,7 @@ use crate::vt;
 fn pane(text: &str) -> Pane {
     let id = PaneId::new(1).unwrap();
     let mut pane = Pane::new(id, "test".into(), Size::new(4, 20), vt::Settings::default());
-    pane.feed(text.as_bytes(), Timestamp::default(), |_| {});
+    pane.feed(text.as_bytes(), Timestamp::default(), false, |_| {});
     pane
 }
 
@@ -87,7 +87,7 @@ fn output_does_not_move_what_is_looked_at() {
     let mut row = vt::Row::new();
     pane.terminal.read_view_row(0, &mut row);
     let before = row.to_text();
-    pane.feed(b"more\r\nand more\r\n", Timestamp::default(), |_| {});
+    pane.feed(b"more\r\nand more\r\n", Timestamp::default(), false, |_| {});
     pane.terminal.read_view_row(0, &mut row);
     assert_eq!((pane.line_of(0), row.to_text()), (top, before));
 }

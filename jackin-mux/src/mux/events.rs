@@ -11,8 +11,9 @@ use crate::vt::{Event, Passthrough, Query, QueryKind, SequenceKind};
 impl Mux {
     pub(super) fn printed(&mut self, id: PaneId, bytes: &[u8], now: Timestamp) {
         let mut events = Vec::new();
+        let frame_due = self.is_visible(id) && self.next_frame().is_some_and(|due| due <= now);
         let Some(pane) = self.panes.get_mut(&id) else { return };
-        let fed = pane.feed(bytes, now, |terminal| {
+        let fed = pane.feed(bytes, now, frame_due, |terminal| {
             events.extend(std::iter::from_fn(|| terminal.poll_event()));
         });
         self.after_feeding(id, fed, events, now);

@@ -19,17 +19,22 @@ pub(super) const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 impl Mux {
     /// When a frame is to be rendered; none while the client shows what is true.
     pub fn frame_due(&self) -> Option<Timestamp> {
+        let next = self.next_frame()?;
         let operator = self.operator.as_ref()?;
-        let next = match operator.last_frame {
-            Some(_) if operator.drawn_now => Timestamp::default(),
-            Some(last) => last + FRAME_INTERVAL,
-            None => Timestamp::default(),
-        };
         if !operator.stale.is_empty() {
             return Some(next);
         }
         let touched = operator.stale.touched().iter().filter_map(|id| self.panes.get(id));
         touched.map(|pane| pane.held_until().map_or(next, |until| until.max(next))).min()
+    }
+
+    /// When the next frame may be rendered, if there is anything to draw and anyone to see it.
+    pub(super) fn next_frame(&self) -> Option<Timestamp> {
+        let operator = self.operator.as_ref()?;
+        Some(match operator.last_frame {
+            Some(last) if !operator.drawn_now => last + FRAME_INTERVAL,
+            _ => Timestamp::default(),
+        })
     }
 
     /// Appends the bytes that bring the client's terminal from what it shows to what is true.
@@ -57,7 +62,7 @@ impl Mux {
             for (id, _) in &self.view.placement.panes {
                 if let Some(pane) = self.panes.get_mut(id) {
                     pane.drawn = Some(pane.looks());
-                    pane.terminal.clear_damage();
+                    pane.was_drawn();
                 }
             }
             for row in 0..grid.size().rows {
@@ -108,7 +113,7 @@ impl Mux {
             if Some(looks) != pane.drawn || !plain {
                 pane.drawn = Some(looks);
                 (rect.row.saturating_sub(1)..rect.bottom()).for_each(|row| operator.stale.mark(row));
-                pane.terminal.clear_damage();
+                pane.was_drawn();
                 continue;
             }
             if let Some(scroll) = pane.terminal.damage().scroll() {
@@ -126,7 +131,7 @@ impl Mux {
             for row in pane.terminal.damage().rows().filter(|row| *row < rect.rows) {
                 operator.stale.mark(rect.row + row);
             }
-            pane.terminal.clear_damage();
+            pane.was_drawn();
         }
         self.put_off(operator, now);
         scrolled

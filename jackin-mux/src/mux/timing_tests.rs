@@ -88,6 +88,43 @@ fn a_synchronized_frame_is_drawn_when_it_ends() {
 }
 
 #[test]
+fn a_synchronized_frame_is_drawn_although_the_next_one_has_begun() {
+    let mut stage = stage();
+    stage.now = 2_000;
+    stage.print("\x1b[?2026hone\x1b[?2026l\x1b[?2026h\rtwo");
+    assert!(stage.mux.frame_due().unwrap() <= at(2_000));
+    assert!(stage.draw().contains("one"));
+    assert_eq!(stage.mux.poll_timeout(), Some(at(0)), "the rest gets its turn");
+    stage.wait(0);
+    assert_eq!((stage.draw().as_str(), stage.mux.frame_due()), ("", Some(at(2_150))));
+    // Before the interval is over, frames are not waited for, only the last one's end.
+    stage.now = 2_010;
+    stage.print("\x1b[?2026l\x1b[?2026h\rthree\x1b[?2026l\x1b[?2026h\rfour");
+    assert_eq!((stage.mux.poll_timeout(), stage.mux.frame_due()), (None, Some(at(2_160))));
+    stage.now = 2_040;
+    stage.print("\x1b[?2026l\x1b[?2026h\rfive");
+    assert!(stage.draw().contains("four"), "it ended, and a frame was due");
+}
+
+#[test]
+fn a_frame_that_nobody_takes_keeps_its_program_waiting_for_a_moment_only() {
+    let mut stage = stage();
+    let pane = stage.focused();
+    stage.now = 2_000;
+    stage.print("\x1b[?2026hone\x1b[?2026l\x1b[?2026h\rtwo\x1b[?2026l\x1b[?2026h\rthree");
+    assert_eq!((stage.mux.poll_timeout(), stage.mux.backlog(pane)), (Some(at(2_005)), 14));
+    stage.print("\x1b[?2026l\x1b[?2026h");
+    stage.wait(4);
+    assert!(stage.mux.text(pane, 0).unwrap().starts_with("two"));
+    stage.wait(1);
+    assert_eq!((stage.mux.backlog(pane), stage.mux.poll_timeout()), (0, None));
+    stage.print("\rfour\x1b[?2026l\x1b[?2026h");
+    assert_eq!(stage.mux.backlog(pane), 0, "it waits once for a frame");
+    stage.print("\x1b[?2026l");
+    assert!(stage.draw().contains("four"));
+}
+
+#[test]
 fn a_synchronized_frame_that_does_not_end_is_drawn_after_the_limit() {
     let mut stage = stage();
     stage.now = 2_000;
