@@ -232,12 +232,14 @@ impl Pane {
         (top - self.terminal.history_rows() as i64, top + rows - 1)
     }
 
-    /// In copy mode the viewport stays where it is whatever is printed.
+    /// In copy mode the viewport stays where it is whatever is printed, as long as that is kept.
     fn follow_text(&mut self) {
+        let (first, last) = self.lines();
         if let Some(copy) = &mut self.copy {
             let back = self.terminal.scrolled_rows() as i64 - copy.top;
             self.terminal.set_view(back.max(0) as usize);
             copy.top = self.terminal.scrolled_rows() as i64 - self.terminal.view() as i64;
+            copy.cursor.line = copy.cursor.line.clamp(first, last);
         }
     }
 

@@ -188,12 +188,13 @@ impl Mux {
             }
             return;
         }
-        let moved = pane.scroll(up, WHEEL_ROWS);
-        if let Some(mut copy) = pane.copy.take() {
-            copy.top = pane.line_of(0);
-            let bottom = copy.top + i64::from(rect_rows(pane)) - 1;
-            copy.cursor.line = copy.cursor.line.clamp(copy.top, bottom);
-            pane.copy = Some(copy);
+        let mut moved = pane.scroll(up, WHEEL_ROWS);
+        let (top, rows) = (pane.line_of(0), i64::from(pane.size().rows));
+        if let Some(copy) = &mut pane.copy {
+            let before = copy.cursor.line;
+            copy.top = top;
+            copy.cursor.line = before.clamp(top, top + rows - 1);
+            moved |= copy.cursor.line != before;
         }
         if moved {
             self.mark_pane(id);
@@ -292,8 +293,4 @@ impl Mux {
             }
         }
     }
-}
-
-fn rect_rows(pane: &crate::pane::Pane) -> u16 {
-    pane.size().rows
 }
