@@ -30,6 +30,7 @@
 //! while let Some(output) = mux.poll_output() {
 //!     match output {
 //!         Output::WritePty { bytes, .. } => assert_eq!(bytes, b"ls\r"),
+//!         Output::Typed { .. } => {}
 //!         Output::ResizePty { size, .. } => assert_eq!(size, Size::new(24, 40)),
 //!         Output::Spawn { pane, launch: Launch::Shell, size } => spawned = Some((pane, size)),
 //!         other => unreachable!("{other:?}"),

@@ -35,10 +35,14 @@ use crate::pane::Pane;
 use crate::route::{Gate, Queries};
 use crate::settings::Settings;
 use crate::tabs::Tabs;
+use crate::vt;
 
 use operator::Operator;
 use pointer::Pointer;
 use viewer::Revision;
+
+const PASTE_START: &str = "\x1b[200~";
+const PASTE_END: &str = "\x1b[201~";
 
 /// The multiplexer.
 #[derive(Debug)]
@@ -217,6 +221,22 @@ impl Mux {
         self.panes.get(&pane).map(|pane| pane.styled(history))
     }
 
+    /// A text as a pane's program wants to be given it at once: between the markers of a paste where the program asked
+    /// for them, and otherwise with the line ends of the Enter key. None when there is no such pane.
+    pub fn as_paste(&self, pane: PaneId, text: &str) -> Option<Vec<u8>> {
+        let pane = self.panes.get(&pane)?;
+        let text = text.replace("\r\n", "\r").replace('\n', "\r");
+        if !pane.terminal.modes().contains(vt::Mode::BracketedPaste) {
+            return Some(text.into_bytes());
+        }
+        // A marker in the text would end the paste, and what follows it would be keys.
+        let mut text = text;
+        while text.contains(PASTE_END) {
+            text = text.replace(PASTE_END, "");
+        }
+        Some(format!("{PASTE_START}{text}{PASTE_END}").into_bytes())
+    }
+
     /// Shows a pane and gives it the focus; false when there is none.
     pub fn focus(&mut self, pane: PaneId, now: Timestamp) -> bool {
         let Some(tab) = self.tabs.position(pane) else { return false };
@@ -341,5 +361,7 @@ mod routing_tests;
 mod stage;
 #[cfg(test)]
 mod timing_tests;
+#[cfg(test)]
+mod typing_tests;
 #[cfg(test)]
 mod viewer_tests;

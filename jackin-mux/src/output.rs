@@ -78,6 +78,12 @@ pub enum Output {
         /// Which pane.
         pane: PaneId,
     },
+    /// The operator types or pastes into a pane: what is written to it next is theirs, not the multiplexer's answer to a
+    /// question of the program's.
+    Typed {
+        /// Which pane.
+        pane: PaneId,
+    },
     /// The operator typed into a pane, or stayed on it: what it had finished was seen.
     Seen {
         /// Which pane.

@@ -71,6 +71,8 @@ const STUCK: Duration = Duration::from_secs(10 * 60);
 #[derive(Debug)]
 pub struct Authority {
     is_agent: bool,
+    /// An agent was here and has left its shell behind.
+    left: bool,
     now: Timestamp,
     launched: Timestamp,
     standing: Standing,
@@ -133,6 +135,7 @@ impl Authority {
     fn new(is_agent: bool, now: Timestamp) -> Self {
         Self {
             is_agent,
+            left: false,
             now,
             launched: now,
             standing: Standing::new(now),
@@ -219,6 +222,49 @@ impl Authority {
     /// What the operator sees as of the last call.
     pub fn attention(&self) -> Attention {
         self.standing.attention()
+    }
+
+    /// Why the status is what it is, as of the last call.
+    pub fn cause(&self) -> &Cause {
+        self.standing.cause()
+    }
+
+    /// Since when the status has been what it is.
+    pub fn since(&self) -> Timestamp {
+        self.standing.since()
+    }
+
+    /// Whether the session's program is taken for an agent.
+    pub fn is_agent(&self) -> bool {
+        self.is_agent
+    }
+
+    /// The session's program turned out to be an agent: one was started in a shell. What it has said of itself stays.
+    pub fn agent_started(&mut self, now: Timestamp) -> Verdict {
+        let before = self.seen();
+        self.advance(now);
+        if !self.is_agent && self.ended.is_none() {
+            let silent = self.channels.iter().all(|channel| channel.claim(self.now).is_none());
+            if silent {
+                *self = Self::new(true, self.now);
+            }
+            self.is_agent = true;
+            self.left = false;
+            self.launched = self.now;
+            self.settle();
+        }
+        self.verdict(&before)
+    }
+
+    /// The agent in a shell has ended and the shell goes on. Nothing that was known of the agent counts any more.
+    pub fn agent_left(&mut self, now: Timestamp) -> Verdict {
+        let before = self.seen();
+        self.advance(now);
+        if self.is_agent && self.ended.is_none() {
+            *self = Self { left: true, ..Self::new(false, self.now) };
+            self.settle();
+        }
+        self.verdict(&before)
     }
 
     /// Why the status is what it is: what won, what lost to it and why.
@@ -514,6 +560,9 @@ impl Authority {
 
     fn launch(&self) -> Claim {
         let over = self.launched + INITIALIZING;
+        if self.left {
+            return Claim::new(Says::Unknown, Source::Foreground, "the agent has ended", self.launched);
+        }
         if !matches!(self.standing.status(), AgentStatus::Initializing | AgentStatus::Unknown) {
             Claim::new(Says::Unknown, Source::Launch, "no evidence is left", self.launched)
         } else if *self.standing.status() == AgentStatus::Initializing && self.now < over {

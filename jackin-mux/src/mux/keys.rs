@@ -92,6 +92,11 @@ impl Mux {
             pane.selection = None;
             self.mark_pane(id);
         }
+        let typed = Output::Typed { pane: id };
+        // Whoever types more before this was taken only types more.
+        if !self.outputs.contains(&typed) {
+            self.outputs.push_back(typed);
+        }
         self.write_pty(id, raw);
         self.see(id);
         if let Some(operator) = &mut self.operator {

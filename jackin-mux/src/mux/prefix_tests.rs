@@ -24,7 +24,8 @@ fn a_prefix_pressed_twice_is_one_for_the_program_in_every_encoding() {
         assert_eq!(stage.outputs(), []);
         stage.types(prefix);
         let pane = stage.focused();
-        assert_eq!(stage.outputs(), [Output::WritePty { pane, bytes: prefix.as_bytes().to_vec() }]);
+        let written = Output::WritePty { pane, bytes: prefix.as_bytes().to_vec() };
+        assert_eq!(stage.outputs(), [Output::Typed { pane }, written]);
     }
 }
 

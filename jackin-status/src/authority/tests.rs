@@ -409,3 +409,31 @@ fn time_that_runs_backwards_is_taken_as_now() {
     let verdict = authority.observe(on(Hook, ended()), at(10));
     assert_eq!((verdict.at, verdict.status.word()), (at(50_000), "idle"));
 }
+
+#[test]
+fn an_agent_comes_and_goes_in_a_shell() {
+    let mut authority = Authority::for_shell(at(0));
+    assert!(authority.look(at(25_000)).changed);
+    assert_eq!(authority.status(), &AgentStatus::Unknown);
+
+    let verdict = authority.agent_started(at(30_000));
+    assert_eq!((verdict.changed, verdict.status), (true, AgentStatus::Initializing));
+    assert!(!authority.agent_started(at(30_500)).changed);
+    let event = RuntimeEvent::TurnStarted;
+    authority.observe(Evidence::Runtime { channel: Channel::Transcript, event }, at(31_000));
+    assert_eq!(authority.attention(), Attention::Working);
+
+    let verdict = authority.agent_left(at(32_000));
+    assert_eq!((verdict.changed, verdict.status), (true, AgentStatus::Unknown));
+    assert_eq!(authority.cause().to_string(), "foreground: the agent has ended");
+    assert!(!authority.observe(Evidence::Output, at(33_000)).changed, "a shell's output says nothing");
+}
+
+#[test]
+fn what_an_agent_said_before_it_was_recognised_stays() {
+    let mut authority = Authority::for_shell(at(0));
+    let event = RuntimeEvent::Waiting { id: None, prompt: None };
+    authority.observe(Evidence::Runtime { channel: Channel::Hook, event }, at(10));
+    assert!(!authority.agent_started(at(20)).changed);
+    assert_eq!(authority.attention(), Attention::Blocked);
+}
