@@ -177,6 +177,10 @@ pub enum EventKind {
         /// What it declared.
         #[serde(flatten)]
         tag: AgentTag,
+        /// Whether it was read off the lines that the program printed, which may be anybody's words, for want of the
+        /// runtime's own account of the assistant's text.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        plain: bool,
     },
     /// A session's terminal title changed.
     TitleChanged {
@@ -241,11 +245,15 @@ mod tests {
         assert_eq!(serde_json::from_str::<Event>(json).unwrap(), event);
 
         let tag = AgentTag { namespace: "jackin".into(), kind: TagKind::Pr, value: "https://x/y".into() };
-        let json = serde_json::to_string(&EventKind::TagObserved { session_id, tag }).unwrap();
+        let observed = |plain| EventKind::TagObserved { session_id, tag: tag.clone(), plain };
+        let json = serde_json::to_string(&observed(false)).unwrap();
         assert_eq!(
             json,
             r#"{"event":"tag-observed","session_id":2,"namespace":"jackin","kind":"pr","value":"https://x/y"}"#
         );
+        let json = serde_json::to_string(&observed(true)).unwrap();
+        assert!(json.ends_with(r#","plain":true}"#), "{json}");
+        assert_eq!(serde_json::from_str::<EventKind>(&json).unwrap(), observed(true));
     }
 
     #[test]

@@ -41,6 +41,7 @@
 //! Nothing that a peer sends panics. The functions that panic on a caller's mistake say so.
 #![forbid(unsafe_code)]
 
+mod agent_file;
 mod attention;
 mod bus;
 mod event;
@@ -53,6 +54,9 @@ mod tag;
 mod text;
 mod time;
 
+pub use agent_file::{
+    AgentEntry, AgentFile, ForwardEntry, GitIdentity, KeysEntry, Limits, MuxEntry, UserEntry,
+};
 pub use attention::{Attention, Standing, UnknownAttention};
 pub use bus::{EventBus, Received, StatusBus, Subscription};
 pub use event::{Event, EventKind, RuntimeEvent, StatusEvent, Usage, UsageScope};

@@ -1,7 +1,8 @@
-//! `docs/control.schema.json` is generated from the types; this test fails when the two differ.
-//! `JACKIN_BLESS=1 cargo test -p jackin-core --test schema` writes it anew.
+//! `docs/control.schema.json` and `docs/agent.schema.json` are generated from the types; this fails when they differ.
+//! `JACKIN_BLESS=1 cargo test -p jackin-core --test schema` writes them anew.
 #![allow(clippy::disallowed_methods, reason = "the test reads and writes a file of the repository")]
 
+use jackin_core::AgentFile;
 use jackin_core::protocol::control::{
     Call, Created, Done, Explanation, ReadText, Recording, Reply, ScreenRows, Snapshot, Status, StreamItem,
     Tags, Title, Waited,
@@ -41,16 +42,20 @@ struct ControlProtocol {
 }
 
 #[test]
-fn the_documented_schema_is_the_real_one() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/control.schema.json");
-    let schema = schemars::schema_for!(ControlProtocol);
-    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+fn the_documented_schemas_are_the_real_ones() {
+    compare("control.schema.json", &schemars::schema_for!(ControlProtocol));
+    compare("agent.schema.json", &schemars::schema_for!(AgentFile));
+}
+
+fn compare(file: &str, schema: &schemars::Schema) {
+    let path = format!("{}/../docs/{file}", env!("CARGO_MANIFEST_DIR"));
+    let generated = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("JACKIN_BLESS").is_some() {
-        std::fs::write(path, &generated).unwrap();
+        std::fs::write(&path, &generated).unwrap();
     }
-    let documented = std::fs::read_to_string(path).unwrap_or_default();
+    let documented = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         documented == generated,
-        "docs/control.schema.json is out of date: run JACKIN_BLESS=1 cargo test -p jackin-core --test schema"
+        "docs/{file} is out of date: run JACKIN_BLESS=1 cargo test -p jackin-core --test schema"
     );
 }

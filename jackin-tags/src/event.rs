@@ -59,6 +59,10 @@ impl AgentTagEvent {
 
     /// The same as subscribers of an instance's event stream receive it.
     pub fn to_kind(&self) -> EventKind {
-        EventKind::TagObserved { session_id: self.session, tag: self.tag.clone() }
+        EventKind::TagObserved {
+            session_id: self.session,
+            tag: self.tag.clone(),
+            plain: self.source == TagSource::Plain,
+        }
     }
 }

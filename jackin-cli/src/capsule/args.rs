@@ -1,16 +1,17 @@
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
-use jackin_core::InstanceName;
 use jackin_core::protocol::control::ErrorCode;
+use jackin_core::{AgentFile, InstanceName};
 
+use super::config;
 use super::ctl::{CtlCommand, ctl};
 use super::daemon::{self, Settings};
 use super::output::{OutputClosed, printable};
-use super::report::report_as;
+use super::report::{ReportArgs, report_for_hook};
 use super::spawn::{READY, SpawnOptions, spawn_daemon};
 use super::terminal::require_terminal;
 use crate::client::ClientError;
@@ -50,9 +51,12 @@ enum Command {
         /// Where to listen
         #[arg(long, value_name = "PATH", default_value = DEFAULT_SOCKET)]
         socket: PathBuf,
-        /// The instance's name
-        #[arg(long, value_name = "NAME", default_value = "local")]
-        instance: InstanceName,
+        /// What the host says about the instance: agents, settings of the multiplexer, limits
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// The instance's name [default: that of the configuration, else local]
+        #[arg(long, value_name = "NAME")]
+        instance: Option<InstanceName>,
         /// Leave the starter's terminal once ready, and say so on standard output
         #[arg(long, hide = true)]
         background: bool,
@@ -62,7 +66,7 @@ enum Command {
         /// Give the program the whole terminal: no bar, no titles
         #[arg(long)]
         no_chrome: bool,
-        /// The program and its arguments [default: your shell]
+        /// The program and its arguments [default: a choice of the configured agents, else your shell]
         #[arg(last = true, value_name = "CMD")]
         command: Vec<String>,
     },
@@ -77,12 +81,8 @@ enum Command {
         #[command(subcommand)]
         command: CtlCommand,
     },
-    /// Tell the capsule what this session's agent does; reads a JSON object from standard input
-    Report {
-        /// Whose format the object has
-        #[arg(long, default_value = "jackin")]
-        runtime: String,
-    },
+    /// Tell the capsule what this session's agent does; for the agent's hooks, which it never fails
+    Report(ReportArgs),
 }
 
 #[derive(Debug, Parser)]
@@ -131,11 +131,13 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
             attach_and_part(&daemon.socket)
         }
         Command::Attach { socket } => attach_and_part(&socket),
-        Command::Daemon { socket, instance, background, owns_directory, no_chrome, command } => {
+        Command::Daemon { socket, config, instance, background, owns_directory, no_chrome, command } => {
             // The agents' environment names it, and they change directories.
             let socket = std::path::absolute(&socket).context("cannot tell where the socket goes")?;
+            super::log::begin(&socket);
             let directory = socket.parent().filter(|_| owns_directory).map(Path::to_owned);
-            let exit_code = daemon(Settings { instance, socket, command, chrome: !no_chrome }, background);
+            let settings = settings(socket, config.as_deref(), instance, no_chrome, command)?;
+            let exit_code = daemon(settings, background);
             if let Some(directory) = directory {
                 // Something else in it is a reason to keep it.
                 let _ = std::fs::remove_dir(directory);
@@ -143,22 +145,33 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
             exit_code
         }
         Command::Ctl { socket, json, command } => block_on(ctl(&socket, command, json)).map(|()| 0),
-        Command::Report { runtime } => {
-            let mut json = String::new();
-            std::io::stdin()
-                .take(MAX_REPORT + 1)
-                .read_to_string(&mut json)
-                .context("cannot read standard input")?;
-            anyhow::ensure!(json.len() as u64 <= MAX_REPORT, "a report is at most {MAX_REPORT} bytes long");
-            let payload = serde_json::from_str(&json).context("standard input is not JSON")?;
-            report_as(&runtime, payload)?;
-            Ok(0)
-        }
+        Command::Report(args) => report_for_hook(&args).map(|()| 0),
     }
 }
 
-/// The longest report that is read; hooks pass on whole tool outputs.
-const MAX_REPORT: u64 = 1 << 20;
+fn settings(
+    socket: PathBuf,
+    file: Option<&Path>,
+    instance: Option<InstanceName>,
+    no_chrome: bool,
+    command: Vec<String>,
+) -> Result<Settings> {
+    let mut config = match file {
+        Some(file) => config::load(file)?,
+        None => AgentFile::new(InstanceName::new("local")?),
+    };
+    if let Some(instance) = instance {
+        config.instance = instance;
+    }
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut mux = config::mux_settings(&config.mux, &config.agents, variable)?;
+    mux.chrome &= !no_chrome;
+    let beside = file.and_then(Path::parent).map(|directory| directory.join("rules"));
+    let of_user = config::user_directory().map(|directory| directory.join("rules"));
+    // What comes later counts for more.
+    let rule_directories = of_user.into_iter().chain(beside).collect();
+    Ok(Settings { socket, command, config, mux, rule_directories })
+}
 
 /// Attaches, and says on the terminal how it ended.
 fn attach_and_part(socket: &Path) -> Result<u8> {

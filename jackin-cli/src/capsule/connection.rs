@@ -14,7 +14,7 @@ use jackin_core::protocol::control::{
     self, Call, CallError, ControlError, Done, ErrorCode, Match, PREFACE, Reply, Request, Status, StreamItem,
     Until, Waited,
 };
-use jackin_core::{Event, EventKind, Received, SessionId};
+use jackin_core::{AgentStatus, Attention, Event, EventKind, Received, SessionId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -285,6 +285,29 @@ impl Control {
                     };
                     self.reply(&Reply::from(waited)).await?;
                 }
+                Ok(Call {
+                    request:
+                        Request::SessionSend { session_id, text, submit, force: false, wait_ms: Some(ms) },
+                    ..
+                }) if self.daemon.caller == Caller::Operator => {
+                    let daemon = self.daemon.clone();
+                    let sending = send_when_ready(&daemon, session_id, &text, submit);
+                    let limited = async {
+                        timeout(Duration::from_millis(ms), sending).await.unwrap_or_else(|_| {
+                            Err(ControlError::new(
+                                ErrorCode::Timeout,
+                                format!(
+                                    "session {session_id} could take nothing for {ms} ms, so nothing was sent"
+                                ),
+                            ))
+                        })
+                    };
+                    let sent = tokio::select! {
+                        sent = limited => sent,
+                        () = self.peer_gone() => return Ok(()),
+                    };
+                    self.reply(&Reply::from(sent)).await?;
+                }
                 Ok(call) => {
                     let Some(Answer::Message(wire)) = self.daemon.ask(call).await else { return Ok(()) };
                     self.write(&wire).await?;
@@ -430,12 +453,69 @@ async fn wait(
     }
 }
 
+/// Waits until a session's agent shows its prompt, then types. If it is busy again by then, waits again.
+async fn send_when_ready(
+    daemon: &Asker,
+    session_id: SessionId,
+    text: &str,
+    submit: bool,
+) -> Result<Done, ControlError> {
+    let gone = || ControlError::new(ErrorCode::NotFound, format!("session {session_id} has ended"));
+    let Some(Answer::Feed(Feed { mut live, .. })) = daemon.ask(Request::Events { from: None }.into()).await
+    else {
+        return Err(gone());
+    };
+    loop {
+        let status = ask_status(daemon).await.ok_or_else(gone)?;
+        let session = status.sessions.iter().find(|session| session.id == session_id).ok_or_else(|| {
+            ControlError::new(
+                ErrorCode::NotFound,
+                format!("there is no session {session_id}; `status` lists them"),
+            )
+        })?;
+        // An agent that has only been started shows no prompt yet. A shell never says that it does.
+        let starting = session.agent.is_some() && session.status == AgentStatus::Initializing;
+        if !starting && !matches!(session.attention, Attention::Blocked | Attention::Working) {
+            let request = Request::SessionSend {
+                session_id,
+                text: text.to_owned(),
+                submit,
+                force: false,
+                wait_ms: None,
+            };
+            let sent = daemon.ask(request.into()).await.and_then(answer_of::<Done>).ok_or_else(gone)?;
+            match sent {
+                Err(error) if error.code == ErrorCode::Refused => {}
+                sent => return sent,
+            }
+        }
+        loop {
+            match live.next().await {
+                Some(
+                    Received::Value(Event {
+                        kind: EventKind::AgentStateChanged { .. } | EventKind::SessionEnded { .. },
+                        ..
+                    })
+                    | Received::Missed(_),
+                ) => break,
+                Some(Received::Value(_)) => {}
+                None => return Err(gone()),
+            }
+        }
+    }
+}
+
 async fn ask_status(daemon: &Asker) -> Option<Status> {
-    let Some(Answer::Message(wire)) = daemon.ask(Request::Status {}.into()).await else { return None };
+    daemon.ask(Request::Status {}.into()).await.and_then(answer_of::<Status>)?.ok()
+}
+
+/// Reads an answer as whoever asked by socket would.
+fn answer_of<T: serde::de::DeserializeOwned>(answer: Answer) -> Option<Result<T, ControlError>> {
+    let Answer::Message(wire) = answer else { return None };
     let mut decoder = control::Decoder::new();
     let _ = decoder.feed(&wire);
     let json = decoder.next_message().ok()??;
-    serde_json::from_slice::<Reply<Status>>(json).ok()?.into_result().ok()
+    Some(serde_json::from_slice::<Reply<T>>(json).ok()?.into_result())
 }
 
 /// The sessions that are in one of the states, if they are enough.

@@ -5,7 +5,7 @@ use jackin_core::protocol::control::{
     self, Call, ControlError, Created, Direction, Done, ErrorCode, Launch, ReadText, Reply, Request,
     Snapshot, Status, Tags, TextFormat, Title,
 };
-use jackin_core::{AgentStatus, Attention, RuntimeEvent, SessionId, Source, one_line};
+use jackin_core::{Attention, SessionId};
 use jackin_mux::Place;
 use serde::Serialize;
 
@@ -40,9 +40,10 @@ impl Daemon {
             Request::SessionRead { session_id, format, history } => {
                 message(self.read(session_id, format, history))
             }
-            Request::SessionSend { session_id, text, submit, force, wait_ms: None } => {
+            Request::SessionSend { session_id, text, submit, force, .. } => {
                 message(self.send(session_id, &text, submit, force))
             }
+            Request::SessionExplain { session_id } => message(self.explain(session_id)),
             Request::SessionCreate { launch } => message(self.create(Place::Tab, launch)),
             Request::SessionSplit { session_id, direction, launch } => {
                 message(self.split(session_id, direction, launch))
@@ -94,7 +95,7 @@ impl Daemon {
         }
     }
 
-    fn find(&self, id: SessionId) -> Result<&Session, ControlError> {
+    pub(super) fn find(&self, id: SessionId) -> Result<&Session, ControlError> {
         self.sessions.get(&id).ok_or_else(|| {
             ControlError::new(ErrorCode::NotFound, format!("there is no session {id}; `status` lists them"))
         })
@@ -102,11 +103,7 @@ impl Daemon {
 
     fn create(&mut self, place: Place, launch: Launch) -> Result<Created, ControlError> {
         let Launch { command, agent, name, cwd, env, focus } = launch;
-        if let Some(agent) = agent.filter(|_| command.is_empty()) {
-            let message = format!("no agent {agent:?} is configured: give a command line");
-            return Err(ControlError::new(ErrorCode::Unsupported, message));
-        }
-        let start = Start { command, cwd: cwd.map(Into::into), env };
+        let start = Start { command, agent, cwd: cwd.map(Into::into), env };
         match self.open(place, name.as_deref(), focus, start) {
             Ok(session_id) => Ok(Created { session_id }),
             Err(error) => Err(ControlError::new(ErrorCode::Failed, format!("{error:#}"))),
@@ -146,7 +143,7 @@ impl Daemon {
             protocol: Version::CURRENT,
             instance: self.instance.clone(),
             attached: self.is_attached(),
-            attention: Attention::roll_up(self.sessions.values().map(|session| session.standing.attention())),
+            attention: Attention::roll_up(self.sessions.values().map(|session| session.observed.attention())),
             sessions: self.session_infos(),
         }
     }
@@ -174,48 +171,27 @@ impl Daemon {
 
     fn send(&mut self, id: SessionId, text: &str, submit: bool, force: bool) -> Result<Done, ControlError> {
         let session = self.find(id)?;
-        let attention = session.standing.attention();
+        let attention = session.observed.attention();
         if !force && matches!(attention, Attention::Blocked | Attention::Working) {
             return Err(ControlError::new(
                 ErrorCode::Refused,
                 format!(
                     "session {id} is {attention} ({}): what is typed now would answer it; use force to send all the same",
-                    session.standing.status()
+                    session.observed.authority().status()
                 ),
             ));
         }
-        let mut bytes = text.as_bytes().to_vec();
+        let mut bytes = self.mux.as_paste(session.pane, text).unwrap_or_default();
         if submit {
             bytes.push(b'\r');
         }
-        match session.write(bytes) {
-            Ok(()) => Ok(Done {}),
+        match session.write(bytes.clone()) {
+            Ok(()) => {
+                self.typed(id, &bytes);
+                Ok(Done {})
+            }
             Err(_) => Err(ControlError::new(ErrorCode::LimitReached, "the program does not read its input")),
         }
-    }
-
-    /// What an agent says of itself, in the form of [`RuntimeEvent`].
-    fn report(
-        &mut self,
-        id: Option<SessionId>,
-        runtime: &str,
-        payload: serde_json::Value,
-    ) -> Result<Done, ControlError> {
-        let Some(id) = id else {
-            return Err(ControlError::new(ErrorCode::BadRequest, "say which session the report is about"));
-        };
-        self.find(id)?;
-        if runtime != "jackin" {
-            return Err(ControlError::new(
-                ErrorCode::Unsupported,
-                format!("reports of {runtime:?} are not understood: use the runtime \"jackin\""),
-            ));
-        }
-        let event: RuntimeEvent = serde_json::from_value(payload).map_err(|error| {
-            ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
-        })?;
-        self.observe(id, &event);
-        Ok(Done {})
     }
 
     /// With one session, there is no doubt which one is meant.
@@ -223,43 +199,7 @@ impl Daemon {
         let mut ids = self.sessions.keys().copied();
         ids.next().filter(|_| ids.next().is_none())
     }
-
-    fn is_busy(&self, id: SessionId) -> bool {
-        let status = self.sessions.get(&id).map(|session| session.standing.status());
-        matches!(status, Some(AgentStatus::Busy { .. }))
-    }
-
-    fn observe(&mut self, id: SessionId, event: &RuntimeEvent) {
-        let since = now();
-        for tag in self.tags.observe(id, event, since) {
-            self.publish(tag);
-        }
-        let (status, evidence) = match event {
-            // It was busy all along, not only from now on.
-            RuntimeEvent::TurnStarted if self.is_busy(id) => return,
-            RuntimeEvent::TurnStarted => (AgentStatus::Busy { since }, "the agent began a turn"),
-            RuntimeEvent::Waiting { prompt, .. } => (
-                AgentStatus::Question { prompt: prompt.as_deref().map(told), since },
-                "the agent asked for an answer",
-            ),
-            RuntimeEvent::WaitingResolved { .. } => {
-                (AgentStatus::Busy { since }, "the question was answered")
-            }
-            RuntimeEvent::TurnEnded { error } => {
-                (AgentStatus::Idle { error: error.as_deref().map(told) }, "the agent ended its turn")
-            }
-            _ => return,
-        };
-        self.set_status(id, status, Source::Hook, evidence);
-    }
 }
-
-/// An agent's question or error as it is kept and shown: the whole of it stands on the agent's screen.
-fn told(text: &str) -> String {
-    one_line(text, MAX_TOLD)
-}
-
-const MAX_TOLD: usize = 1_000;
 
 fn message<T: Serialize>(result: Result<T, ControlError>) -> Answer {
     let mut wire = Vec::new();

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Created, Direction, Done, Launch, Match, Provider, ReadText, Request, Snapshot, Status, StreamItem,
-    TagEntry, Tags, TextFormat, Title, Until, Waited,
+    Created, Direction, Done, Explanation, Launch, Match, Provider, ReadText, Request, Snapshot, Status,
+    StreamItem, TagEntry, Tags, TextFormat, Title, Until, Waited,
 };
 use jackin_core::{Event, EventKind, SessionId, TagKind};
 use serde::Serialize;
@@ -86,6 +86,15 @@ pub(super) enum CtlCommand {
         /// Send even if the agent is busy or waits for an answer
         #[arg(long)]
         force: bool,
+        /// Wait for so many milliseconds until the agent can take it
+        #[arg(long, value_name = "MS", conflicts_with = "force")]
+        wait: Option<u64>,
+    },
+    /// Print why a session's status is what it is
+    Explain {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
     },
     /// Print a session's title, or give it one
     Title {
@@ -122,6 +131,9 @@ pub(super) struct LaunchArgs {
     /// The label of its tab
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// The configured agent to start
+    #[arg(long, value_name = "ID", conflicts_with = "command")]
+    agent: Option<String>,
     /// Leave the operator's focus where it is
     #[arg(long)]
     no_focus: bool,
@@ -132,7 +144,13 @@ pub(super) struct LaunchArgs {
 
 impl From<LaunchArgs> for Launch {
     fn from(args: LaunchArgs) -> Self {
-        Self { command: args.command, name: args.name, focus: !args.no_focus, ..Self::default() }
+        Self {
+            command: args.command,
+            agent: args.agent,
+            name: args.name,
+            focus: !args.no_focus,
+            ..Self::default()
+        }
     }
 }
 
@@ -204,10 +222,15 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             let read: ReadText = client.call(request).await?;
             print(json, &read, || read.text.trim_end().to_owned())
         }
-        CtlCommand::Send { text, session, no_enter, force } => {
+        CtlCommand::Send { text, session, no_enter, force, wait } => {
             let request =
-                Request::SessionSend { session_id: session, text, submit: !no_enter, force, wait_ms: None };
+                Request::SessionSend { session_id: session, text, submit: !no_enter, force, wait_ms: wait };
             done(&mut client, request, json).await
+        }
+        CtlCommand::Explain { session } => {
+            let explanation: Explanation =
+                client.call(Request::SessionExplain { session_id: session }).await?;
+            print(json, &explanation, || explain(&explanation))
         }
         CtlCommand::Title { title, session } => {
             let request = Request::SessionTitle { session_id: session, rename: title };
@@ -266,6 +289,15 @@ fn table(status: &Status) -> String {
     lines.join("\n")
 }
 
+fn explain(explanation: &Explanation) -> String {
+    let mut lines = vec![format!("{}  ({})", explanation.status, explanation.cause)];
+    lines.extend(explanation.diagnosis.clone());
+    for considered in &explanation.considered {
+        lines.push(format!("  not {}  ({}): {}", considered.status, considered.cause, considered.because));
+    }
+    lines.join("\n")
+}
+
 fn tag_lines(tags: &Tags) -> String {
     let line = |entry: &TagEntry| {
         let by = match entry.provider {
@@ -286,8 +318,9 @@ pub(crate) fn describe(event: &Event) -> String {
         EventKind::AgentStateChanged { session_id, state, status, cause } => {
             format!("session {session_id} {state}: {status} [{cause}]")
         }
-        EventKind::TagObserved { session_id, tag } => {
-            format!("session {session_id} declared {}: {}", tag.kind, tag.value)
+        EventKind::TagObserved { session_id, tag, plain } => {
+            let how = if *plain { " in what it printed" } else { "" };
+            format!("session {session_id} declared{how} {}: {}", tag.kind, tag.value)
         }
         EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
         EventKind::UsageUpdated { session_id, usage } => {

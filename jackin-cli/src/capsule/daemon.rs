@@ -13,20 +13,23 @@ use anyhow::{Context, Result};
 use jackin_core::protocol::Version;
 use jackin_core::protocol::attach::{Frame, Shutdown, ShutdownReason, Welcome, encode};
 use jackin_core::protocol::control::SessionInfo;
-use jackin_core::{
-    AgentStatus, Cause, EventKind, InstanceName, PaneId, SessionId, Source, Timestamp, one_line,
-};
-use jackin_mux::{Input, Launch, Mux, Output, Place};
+use jackin_core::{AgentFile, AgentStatus, EventKind, InstanceName, PaneId, SessionId, Timestamp, one_line};
+use jackin_mux::{Input, Mux, Output, Place};
+use jackin_status::ProcessEnd;
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::clock::Clock;
 use super::connection::{self, Attach, Caller, ClientEvent, Message};
 use super::events::EventLog;
-use super::now;
+use super::launch::Launch;
+use super::memory::OomKills;
 use super::session::{Program, Session, SessionEvent, exit_code, title_of};
 use super::socket::Socket;
+use super::status::Observed;
 use super::tags::InstanceTags;
+use super::watch::{FINDINGS, Finding, Order, Subject, Surroundings, Watcher, directory_in_front};
 
 /// How long sessions that were told to end may take until they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(3);
@@ -34,21 +37,26 @@ const TERM_GRACE: Duration = Duration::from_secs(3);
 /// The longest title that is kept, in characters.
 const MAX_TITLE: usize = 200;
 
+/// The exit code of a program that SIGKILL ended.
+const KILLED: i32 = 128 + 9;
+
+/// How much rather a session is ended than this daemon when memory runs out, of 1,000.
+const OOM_SCORE: &str = "300";
+
 /// How often a ringing session is an event.
 const BELL_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How long a session may show nothing until its status is "unknown" rather than "initializing".
-const INITIALIZING_LIMIT: Duration = Duration::from_secs(20);
 
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(super) struct Settings {
-    pub(super) instance: InstanceName,
     pub(super) socket: PathBuf,
-    /// The first session's command line; empty means the user's shell.
+    /// The first session's command line; empty means what the configuration says.
     pub(super) command: Vec<String>,
-    /// Whether there is more on the operator's terminal than the panes.
-    pub(super) chrome: bool,
+    /// What the host says about the instance.
+    pub(super) config: AgentFile,
+    pub(super) mux: jackin_mux::Settings,
+    /// Where rules about screens are, beside the built-in ones.
+    pub(super) rule_directories: Vec<PathBuf>,
 }
 
 /// The agents' own socket, beside the operator's.
@@ -69,7 +77,8 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     let operator_socket = Socket::bind(&settings.socket)?;
     let agent_socket_path = agent_socket(&settings.socket);
     let agents_socket = Socket::bind(&agent_socket_path)?;
-    let mut daemon = Daemon::start(settings, agent_socket_path, reports)?;
+    let (to_findings, mut findings) = mpsc::channel(FINDINGS);
+    let mut daemon = Daemon::start(settings, agent_socket_path, reports, to_findings)?;
     let (open, mut all_closed) = mpsc::channel(1);
     let doors = [
         tokio::spawn(connection::accept(operator_socket, Caller::Operator, to_daemon.clone(), open.clone())),
@@ -79,7 +88,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
     let mut hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     ready();
-    while !daemon.sessions.is_empty() {
+    while daemon.is_alive() {
         daemon.tick();
         let frame_due = daemon.mux.frame_due();
         let render_now = frame_due.is_some_and(|due| due <= daemon.steady());
@@ -91,6 +100,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
             _ = interrupt.recv() => daemon.stop(),
             _ = hangup.recv() => daemon.stop(),
             Some(message) = messages.recv() => daemon.handle(message),
+            Some((id, finding)) = findings.recv() => daemon.found(id, finding),
             permit = daemon.room_for_a_frame(), if render_now => match permit {
                 Some(permit) => daemon.render(permit),
                 None => daemon.client_gone(),
@@ -119,7 +129,15 @@ pub(super) struct Daemon {
     pub(super) mux: Mux,
     pub(super) log: EventLog,
     pub(super) tags: InstanceTags,
+    pub(super) clock: Clock,
+    oom_kills: OomKills,
+    pub(super) watcher: Watcher,
+    pub(super) config: AgentFile,
     agent_socket: PathBuf,
+    /// Nothing was started yet: the operator is to choose what.
+    picking: bool,
+    /// The pane that the operator types into just now.
+    typing: Option<PaneId>,
     reports: mpsc::Sender<(SessionId, SessionEvent)>,
     client: Option<Client>,
     started: Instant,
@@ -139,8 +157,10 @@ struct Client {
 /// What to start in a new session.
 #[derive(Debug, Default)]
 pub(super) struct Start {
-    /// The command line; empty means the user's shell.
+    /// The command line; empty means the agent, or else the user's shell.
     pub(super) command: Vec<String>,
+    /// The id of a configured agent.
+    pub(super) agent: Option<String>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) env: BTreeMap<String, String>,
 }
@@ -150,14 +170,24 @@ impl Daemon {
         settings: Settings,
         agent_socket: PathBuf,
         reports: mpsc::Sender<(SessionId, SessionEvent)>,
+        findings: mpsc::Sender<(SessionId, Finding)>,
     ) -> Result<Self> {
-        let Settings { instance, command, chrome, .. } = settings;
+        let Settings { command, config, mux, rule_directories, .. } = settings;
+        let instance = config.instance.clone();
+        let watcher = Watcher::start(instance.clone(), rule_directories, findings)
+            .context("cannot start the thread that watches agents")?;
         let mut daemon = Self {
             log: EventLog::new(instance.clone()),
             tags: InstanceTags::new(instance.clone()),
             instance,
             sessions: BTreeMap::new(),
-            mux: Mux::new(jackin_mux::Settings { chrome, ..jackin_mux::Settings::default() }),
+            mux: Mux::new(mux),
+            clock: Clock::new(),
+            oom_kills: OomKills::new(),
+            watcher,
+            config,
+            picking: false,
+            typing: None,
             agent_socket,
             reports,
             client: None,
@@ -166,8 +196,18 @@ impl Daemon {
             last: None,
             exit_code: 0,
         };
-        daemon.open(Place::Tab, None, true, Start { command, ..Start::default() })?;
+        let agent = daemon.config.initial_agent.clone().filter(|_| command.is_empty());
+        if command.is_empty() && agent.is_none() && !daemon.config.agents.is_empty() {
+            daemon.picking = true;
+        } else {
+            daemon.open(Place::Tab, None, true, Start { command, agent, ..Start::default() })?;
+        }
         Ok(daemon)
+    }
+
+    /// Whether there is something to run for.
+    fn is_alive(&self) -> bool {
+        self.picking || !self.sessions.is_empty()
     }
 
     /// Opens a pane and starts a session in it.
@@ -178,15 +218,13 @@ impl Daemon {
         focus: bool,
         start: Start,
     ) -> Result<SessionId> {
-        anyhow::ensure!(
-            self.sessions.len() < MAX_SESSIONS,
-            "{MAX_SESSIONS} sessions run already: end one before starting another"
-        );
-        let program = start.command.first().map_or_else(shell, Clone::clone);
-        let name = name.map_or_else(|| title_of(&program), ToOwned::to_owned);
+        let launch = self.prepare(&start)?;
+        let program = launch.command.first().map_or_else(shell, Clone::clone);
+        let usual = start.agent.and(launch.name.clone()).unwrap_or_else(|| title_of(&program));
+        let name = name.map_or(usual, ToOwned::to_owned);
         let now = self.steady();
         let pane = self.mux.open(place, &name, focus, now).context("there is no room for another pane")?;
-        let started = self.start_in(pane, start);
+        let started = self.start_in(pane, launch, start.cwd);
         if started.is_err() {
             self.mux.handle_input(Input::PaneClosed { pane }, now);
         }
@@ -194,13 +232,17 @@ impl Daemon {
     }
 
     /// Starts a session in a pane that is open.
-    fn start_in(&mut self, pane: PaneId, start: Start) -> Result<SessionId> {
+    fn start_in(&mut self, pane: PaneId, launch: Launch, cwd: Option<PathBuf>) -> Result<SessionId> {
         // Every session has one pane, and neither kind of number is used again.
         let id = SessionId::new(pane.get()).context("a pane's number is not 0")?;
-        let Start { mut command, cwd, env: mut own } = start;
+        let Launch { mut command, env: given, name, rules, family, transcripts, plain_tags, sse_port } =
+            launch;
         if command.is_empty() {
             command.push(shell());
         }
+        let cwd = cwd.or_else(|| self.config.workdir.as_ref().map(PathBuf::from));
+        let mut own = self.common_env();
+        own.extend(given);
         let token = new_token()?;
         let env = [
             ("TERM", "xterm-256color".to_owned()),
@@ -212,11 +254,81 @@ impl Daemon {
         ];
         own.extend(env.map(|(name, value)| (name.to_owned(), value)));
         let size = self.mux.size(pane).unwrap_or_default();
-        let program = Program { command: &command, env: own, cwd: cwd.as_deref(), size };
-        let session = Session::start(id, pane, token, &program, now(), self.reports.clone())?;
+        let started = self.clock.now();
+        let is_agent = name.is_some();
+        let observed = Observed::new(name, rules, family, started);
+        let mut surroundings = Surroundings::default();
+        surroundings.read(|name| own.get(name).cloned().or_else(|| std::env::var(name).ok()));
+        surroundings.cwd = cwd.clone().or_else(|| std::env::current_dir().ok());
+        let program = Program {
+            command: &command,
+            env: own,
+            cwd: cwd.as_deref(),
+            user: self.config.user.as_ref(),
+            size,
+        };
+        let mut session = Session::start(id, pane, token, &program, observed, self.reports.clone())?;
+        session.plain_tags = plain_tags;
+        if let Some(leader) = session.leader() {
+            // Not every system has it.
+            let _ = std::fs::write(format!("/proc/{leader}/oom_score_adj"), OOM_SCORE);
+            let subject = Subject {
+                leader,
+                started,
+                family,
+                is_agent,
+                surroundings,
+                transcripts,
+                plain_tags,
+                sse_port,
+            };
+            self.watcher.tell(id, Order::Watch(Box::new(subject)));
+        }
+        self.picking = false;
         self.publish(EventKind::SessionStarted { session_id: id, title: session.title.clone() });
         self.sessions.insert(id, session);
         Ok(id)
+    }
+
+    /// Finds out what to start.
+    fn prepare(&self, start: &Start) -> Result<Launch> {
+        let limit =
+            self.config.limits.sessions.map_or(MAX_SESSIONS, |limit| (limit as usize).min(MAX_SESSIONS));
+        anyhow::ensure!(
+            self.sessions.len() < limit,
+            "{limit} sessions run already: end one before starting another"
+        );
+        let Some(id) = start.agent.as_ref().filter(|_| start.command.is_empty()) else {
+            return Ok(Launch::of_command(start.command.clone(), start.env.clone()));
+        };
+        let agents = &self.config.agents;
+        let agent = agents.iter().find(|agent| agent.id == *id).with_context(|| {
+            let ids: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+            let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+            format!("no agent {id:?} is configured (configured are: {known}); give a command line instead")
+        })?;
+        let home = self.common_env().remove("HOME").or_else(|| std::env::var("HOME").ok());
+        let directory = self.agent_socket.parent().unwrap_or(Path::new("."));
+        let mut launch = Launch::of_agent(agent, home.as_deref().map(Path::new), directory)?;
+        launch.env.extend(start.env.clone());
+        Ok(launch)
+    }
+
+    /// What every session's environment has because of the configuration.
+    fn common_env(&self) -> BTreeMap<String, String> {
+        let (user, git) = (self.config.user.as_ref(), self.config.git.as_ref());
+        let git_name = git.and_then(|git| git.name.as_ref());
+        let git_email = git.and_then(|git| git.email.as_ref());
+        let set = [
+            ("HOME", user.and_then(|user| user.home.as_ref())),
+            ("USER", user.and_then(|user| user.name.as_ref())),
+            ("LOGNAME", user.and_then(|user| user.name.as_ref())),
+            ("GIT_AUTHOR_NAME", git_name),
+            ("GIT_COMMITTER_NAME", git_name),
+            ("GIT_AUTHOR_EMAIL", git_email),
+            ("GIT_COMMITTER_EMAIL", git_email),
+        ];
+        set.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone()))).collect()
     }
 
     fn handle(&mut self, message: Message) {
@@ -254,12 +366,14 @@ impl Daemon {
                     }
                 }
                 Output::Spawn { pane, launch, .. } => {
-                    let command = match launch {
-                        Launch::Shell => Vec::new(),
-                        Launch::Agent(id) => vec![id],
+                    let agent = match launch {
+                        jackin_mux::Launch::Shell => None,
+                        jackin_mux::Launch::Agent(id) => Some(id),
                     };
-                    let start = Start { command, ..Start::default() };
-                    if self.sessions.len() >= MAX_SESSIONS || self.start_in(pane, start).is_err() {
+                    let start = Start { agent, ..Start::default() };
+                    let launch = self.prepare(&start);
+                    if let Err(error) = launch.and_then(|launch| self.start_in(pane, launch, None)) {
+                        tracing::warn!("{error:#}");
                         self.mux.handle_input(Input::PaneClosed { pane }, self.steady());
                         self.ring();
                     }
@@ -270,8 +384,20 @@ impl Daemon {
                         session.stop(kill_at);
                     }
                 }
+                Output::Typed { pane } => self.typing = Some(pane),
+                Output::Prompt { pane, mark } => {
+                    if let Some(id) = self.session_in(pane).map(|session| session.id) {
+                        self.marked(id, mark);
+                    }
+                }
+                Output::Progress { pane, progress } => {
+                    if let Some(id) = self.session_in(pane).map(|session| session.id) {
+                        self.progressed(id, progress);
+                    }
+                }
                 Output::Title { pane, title } => {
                     if let Some(id) = self.session_in(pane).map(|session| session.id) {
+                        self.titled(id, &title);
                         self.set_title(id, &title);
                     }
                 }
@@ -306,6 +432,11 @@ impl Daemon {
     }
 
     fn type_in(&mut self, pane: PaneId, bytes: Vec<u8>) {
+        if self.typing.take_if(|typing| *typing == pane).is_some()
+            && let Some(id) = self.session_in(pane).map(|session| session.id)
+        {
+            self.typed(id, &bytes);
+        }
         if self.session_in(pane).is_some_and(|session| session.write(bytes).is_err()) {
             self.ring();
         }
@@ -324,6 +455,10 @@ impl Daemon {
     fn printed(&mut self, id: SessionId, bytes: &[u8], permit: OwnedSemaphorePermit) {
         let now = self.steady();
         let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.observed.printed(now);
+        if session.plain_tags {
+            self.watcher.printed(id, bytes, self.clock.now());
+        }
         self.mux.handle_input(Input::Pty { pane: session.pane, bytes }, now);
         if self.mux.backlog(session.pane) > 0 {
             session.parked.push(permit);
@@ -347,16 +482,14 @@ impl Daemon {
     fn exited(&mut self, id: SessionId, code: i32) {
         let Some(session) = self.sessions.get(&id) else { return };
         let (pane, on_purpose) = (session.pane, session.stopped_on_purpose);
-        let status = if on_purpose {
-            AgentStatus::Ended { exit_code: code }
-        } else {
-            if self.exit_code == 0 {
-                self.exit_code = code;
-            }
-            AgentStatus::from_exit_code(code)
-        };
-        let evidence = format!("the process ended with exit code {code}");
-        self.set_status(id, status.clone(), Source::Process, &evidence);
+        if !on_purpose && self.exit_code == 0 {
+            self.exit_code = code;
+        }
+        // Of those that are killed, the kernel's victim is the one whose end was counted.
+        let oom_killed = code == KILLED && self.oom_kills.again();
+        let end = ProcessEnd { exit_code: code, oom_killed, on_purpose };
+        self.process_ended(id, end);
+        let status: AgentStatus = end.status();
         self.publish(EventKind::SessionEnded { session_id: id, status });
         while self.mux.backlog(pane) > 0 {
             self.mux.handle_input(Input::Tick, self.steady());
@@ -371,42 +504,13 @@ impl Daemon {
         }
     }
 
-    /// Takes a verdict about a session and tells whoever listens, if it is news.
-    pub(super) fn set_status(&mut self, id: SessionId, status: AgentStatus, source: Source, evidence: &str) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
-        if session.standing.set(status, Cause::new(source, evidence, now())) {
-            self.publish_status(id);
-        }
-    }
-
-    /// The operator looked at a session.
-    pub(super) fn acknowledge(&mut self, id: SessionId) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
-        if session.standing.acknowledge() {
-            self.publish_status(id);
-        }
-    }
-
-    fn publish_status(&mut self, id: SessionId) {
-        let now = self.steady();
-        let Some(Session { pane, standing, .. }) = self.sessions.get(&id) else { return };
-        let (status, attention) = (standing.status(), standing.attention());
-        self.mux.handle_input(Input::Status { pane: *pane, status, attention }, now);
-        let change = EventKind::AgentStateChanged {
-            session_id: id,
-            state: attention,
-            status: status.clone(),
-            cause: standing.cause().clone(),
-        };
-        self.publish(change);
-    }
-
     pub(super) fn publish(&mut self, kind: EventKind) {
-        self.log.publish(kind, now());
+        self.log.publish(kind, self.clock.now());
     }
 
     /// Tells the sessions to end; those that do not are killed after a grace.
     pub(super) fn stop(&mut self) {
+        self.picking = false;
         let kill_at = tokio::time::Instant::now() + TERM_GRACE;
         self.sessions.values_mut().for_each(|session| session.stop(kill_at));
     }
@@ -425,12 +529,12 @@ impl Daemon {
     }
 
     async fn next_timeout(&self) {
-        let next = self.sessions.values().filter_map(|session| {
-            let initializing = matches!(session.standing.status(), AgentStatus::Initializing);
-            let unknown_at = initializing.then(|| session.started + INITIALIZING_LIMIT);
-            [session.kill_at, unknown_at].into_iter().flatten().min()
-        });
-        match next.min() {
+        let (steady, now) = (self.steady(), self.clock.now());
+        let kill = self.sessions.values().filter_map(|session| session.kill_at).min();
+        let observe =
+            self.sessions.values().filter_map(|session| session.observed.next_timeout(steady, now)).min();
+        let observe = observe.map(|after| tokio::time::Instant::now() + after);
+        match [kill, observe].into_iter().flatten().min() {
             Some(at) => tokio::time::sleep_until(at).await,
             None => std::future::pending().await,
         }
@@ -438,20 +542,15 @@ impl Daemon {
 
     fn handle_timeouts(&mut self) {
         let now = tokio::time::Instant::now();
-        let mut unknown = Vec::new();
         for session in self.sessions.values_mut() {
             if session.kill_at.is_some_and(|at| at <= now) {
                 session.kill_at = None;
                 session.signal(Signal::KILL);
             }
-            let initializing = matches!(session.standing.status(), AgentStatus::Initializing);
-            if initializing && session.started + INITIALIZING_LIMIT <= now {
-                unknown.push(session.id);
-            }
         }
-        for id in unknown {
-            let evidence = "no evidence since the session was started";
-            self.set_status(id, AgentStatus::Unknown, Source::Quiet, evidence);
+        let ids: Vec<SessionId> = self.sessions.keys().copied().collect();
+        for id in ids {
+            self.observe_timeouts(id);
         }
     }
 
@@ -467,20 +566,22 @@ impl Daemon {
     }
 
     fn session_info(&self, session: &Session) -> SessionInfo {
-        let Session { id, pane, title, standing, .. } = session;
+        let Session { id, pane, title, observed, .. } = session;
+        let authority = observed.authority();
+        let cwd = session.leader().and_then(directory_in_front).or_else(|| session.cwd.clone());
         SessionInfo {
             id: *id,
             pane: Some(*pane),
             tab: self.mux.tab(*pane).and_then(|tab| u32::try_from(tab + 1).ok()),
             title: title.clone(),
-            agent: None,
-            status: standing.status().clone(),
-            attention: standing.attention(),
-            since: standing.since(),
-            cause: standing.cause().clone(),
+            agent: observed.agent().map(ToOwned::to_owned),
+            status: authority.status().clone(),
+            attention: authority.attention(),
+            since: authority.since(),
+            cause: authority.cause().clone(),
             size: self.mux.size(*pane).unwrap_or_default(),
-            cwd: None,
-            usage: None,
+            cwd: cwd.map(|cwd| cwd.display().to_string()),
+            usage: observed.usage(),
         }
     }
 }
@@ -547,6 +648,8 @@ impl Daemon {
     }
 
     fn dismiss_client(&mut self, reason: ShutdownReason, message: &str) {
+        // Whoever leaves without having chosen anything wants nothing.
+        self.picking &= self.client.is_none() || matches!(reason, ShutdownReason::TakenOver);
         if let Some(client) = self.client.take() {
             tokio::spawn(farewell(client.frames, Shutdown { reason, message: message.to_owned() }));
             self.mux.handle_input(Input::Detached, self.steady());
@@ -556,6 +659,7 @@ impl Daemon {
 
     fn client_gone(&mut self) {
         if self.client.take().is_some() {
+            self.picking = false;
             self.mux.handle_input(Input::Detached, self.steady());
             self.publish(EventKind::ClientDetached);
         }
@@ -577,7 +681,7 @@ impl Daemon {
                 ShutdownReason::AllSessionsEnded { exit_code }
             };
             let message = self.last.as_ref().map_or_else(String::new, |session| {
-                format!("{}: {}", session.title, session.standing.status())
+                format!("{}: {}", session.title, session.observed.authority().status())
             });
             let last_frame = tokio::time::timeout(FAREWELL_LIMIT, client.frames.send(wire)).await;
             if last_frame.is_ok() {

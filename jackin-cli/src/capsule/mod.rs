@@ -1,27 +1,40 @@
 //! The control plane beside the agents: a daemon that runs them under the multiplexer and serves a socket, and the
 //! clients of that socket.
 
+mod agents;
 mod args;
 mod attach;
+mod clock;
+mod config;
 mod connection;
 mod control;
 mod ctl;
 mod daemon;
 mod events;
+mod launch;
+mod log;
+mod memory;
 mod output;
 mod report;
 mod session;
 mod socket;
 mod spawn;
+mod status;
 mod tags;
 mod terminal;
+mod watch;
 
 pub use args::{CapsuleArgs, main, run};
+#[cfg(feature = "host")]
 pub(crate) use args::{block_on, exit};
 pub(crate) use attach::attach;
+#[cfg(feature = "host")]
 pub(crate) use ctl::describe;
+#[cfg(feature = "host")]
 pub(crate) use output::{print_line, printable};
+#[cfg(feature = "host")]
 pub(crate) use report::{ReportError, report};
+#[cfg(feature = "host")]
 pub(crate) use spawn::{SpawnOptions, spawn_daemon};
 
 use std::time::{SystemTime, UNIX_EPOCH};

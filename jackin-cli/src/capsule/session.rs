@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use jackin_core::{PaneId, SessionId, Size, Standing, Timestamp};
+use jackin_core::{PaneId, SessionId, Size, UserEntry};
 use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
+
+use super::status::Observed;
 
 /// How much is read from a PTY at once.
 const READ_SIZE: usize = 64 * 1024;
@@ -38,6 +40,8 @@ pub(super) struct Program<'a> {
     pub(super) command: &'a [String],
     pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: Option<&'a Path>,
+    /// Whom it runs as, where that is not whom we run as.
+    pub(super) user: Option<&'a UserEntry>,
     pub(super) size: Size,
 }
 
@@ -55,9 +59,12 @@ pub(super) struct Session {
     pub(super) pane: PaneId,
     pub(super) title: String,
     pub(super) token: String,
-    pub(super) standing: Standing,
+    pub(super) observed: Observed,
+    /// Whether tags are taken from what it prints.
+    pub(super) plain_tags: bool,
+    /// Where it was started.
+    pub(super) cwd: Option<std::path::PathBuf>,
     pub(super) stopped_on_purpose: bool,
-    pub(super) started: Instant,
     /// When it is killed, having been told to end.
     pub(super) kill_at: Option<Instant>,
     /// Its reader waits while the multiplexer has not caught up.
@@ -79,7 +86,7 @@ impl Session {
         pane: PaneId,
         token: String,
         program: &Program<'_>,
-        now: Timestamp,
+        observed: Observed,
         to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
     ) -> Result<Self> {
         let (pty, pts) = pty_process::open().context("cannot open a terminal for the session")?;
@@ -89,6 +96,9 @@ impl Session {
         // A program in our pane is not in the multiplexer or terminal that we were started from.
         for foreign in ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"] {
             command = command.env_remove(foreign);
+        }
+        if let Some(user) = program.user {
+            command = command.uid(user.uid).gid(user.gid.unwrap_or(user.uid));
         }
         if let Some(cwd) = program.cwd {
             command = command.current_dir(cwd);
@@ -110,9 +120,10 @@ impl Session {
             pane,
             title: title_of(name),
             token,
-            standing: Standing::new(now),
+            observed,
+            plain_tags: false,
+            cwd: program.cwd.map(Path::to_owned),
             stopped_on_purpose: false,
-            started: Instant::now(),
             kill_at: None,
             parked: Vec::new(),
             process_group,
@@ -120,6 +131,11 @@ impl Session {
             size,
             pending_input,
         })
+    }
+
+    /// The number of its first process.
+    pub(super) fn leader(&self) -> Option<u32> {
+        self.process_group.map(|group| group.as_raw_nonzero().get() as u32)
     }
 
     /// Asks the program to end; one that does not is killed at `kill_at`.

@@ -24,9 +24,11 @@ pub(crate) struct SpawnOptions {
 #[derive(Debug)]
 pub(crate) struct Background {
     pub(crate) socket: PathBuf,
+    #[cfg_attr(not(feature = "host"), expect(dead_code, reason = "only the host waits for it"))]
     child: Child,
 }
 
+#[cfg(feature = "host")]
 impl Background {
     /// Waits until the daemon has ended. Its exit code is that of its sessions.
     pub(crate) fn wait(mut self) -> Result<i32> {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use jackin_core::protocol::control::{ControlError, Done, ErrorCode, TagEntry};
 use jackin_core::{EventKind, InstanceName, RuntimeEvent, SessionId, TagKind, Timestamp};
-use jackin_tags::{OverrideError, Overrides, TagExtractor, TagIndex, TagView};
+use jackin_tags::{AgentTagEvent, OverrideError, Overrides, TagExtractor, TagIndex, TagView};
 
 /// What the instance's agents declared and what the operator made of it.
 #[derive(Debug)]
@@ -37,6 +37,13 @@ impl InstanceTags {
             }
         }
         news
+    }
+
+    /// Takes what was read off a program's plain output. Returns what is new.
+    pub(super) fn record(&mut self, found: &[AgentTagEvent]) -> Vec<EventKind> {
+        let is_new =
+            |found: &&AgentTagEvent| self.index.record(found) || matches!(found.tag.kind, TagKind::Other(_));
+        found.iter().filter(is_new).map(AgentTagEvent::to_kind).collect()
     }
 
     /// A session has ended; what it declared stays.

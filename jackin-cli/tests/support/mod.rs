@@ -162,9 +162,16 @@ impl Place {
 
     /// A capsule with a shell script and no terminal, up when this returns.
     pub fn daemon(&self, script: &str) -> Capsule {
+        self.daemon_with(&["--", "sh", "-c", script], &[])
+    }
+
+    /// A capsule with these arguments and variables, up when this returns.
+    pub fn daemon_with(&self, args: &[&str], env: &[(&str, &str)]) -> Capsule {
         let socket = self.socket();
         let child = Command::new(JACKIN)
-            .args(["capsule", "daemon", "--socket", socket.to_str().unwrap(), "--", "sh", "-c", script])
+            .args(["capsule", "daemon", "--socket", socket.to_str().unwrap()])
+            .args(args)
+            .envs(env.iter().copied())
             .stdin(Stdio::null())
             .spawn()
             .unwrap();

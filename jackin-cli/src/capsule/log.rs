@@ -1,0 +1,33 @@
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Mutex;
+
+use tracing::Level;
+use tracing_subscriber::filter::LevelFilter;
+
+/// What is logged where nothing is asked for: what an operator should know of.
+const USUAL: LevelFilter = LevelFilter::WARN;
+
+/// Begins to log: with `JACKIN_LOG` (error, warn, info, debug, trace) to a file beside the socket, otherwise warnings to
+/// standard error. Values of an environment and what an operator types are never logged.
+pub(super) fn begin(socket: &Path) {
+    let wanted = std::env::var("JACKIN_LOG").ok().filter(|level| !level.is_empty());
+    let level = match wanted.as_deref().map(str::parse::<Level>) {
+        Some(Ok(level)) => LevelFilter::from_level(level),
+        _ => USUAL,
+    };
+    let file = wanted
+        .is_some()
+        .then(|| OpenOptions::new().create(true).append(true).mode(0o600).open(socket.with_extension("log")));
+    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_ansi(false).with_target(false);
+    // Whoever embeds the daemon may log already.
+    let _ = match file {
+        Some(Ok(file)) => {
+            tracing::subscriber::set_global_default(subscriber.with_writer(Mutex::new(file)).finish())
+        }
+        _ => tracing::subscriber::set_global_default(
+            subscriber.without_time().with_writer(std::io::stderr).finish(),
+        ),
+    };
+}
