@@ -2,6 +2,15 @@
 
 mod support;
 
+use std::io::{IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use jackin_core::Size;
+use jackin_core::protocol::attach::{Decoder, Frame, Hello, Welcome, encode};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use support::{Place, eventually};
 
 /// Echoes lines until it is told to end.
@@ -166,4 +175,100 @@ fn a_program_that_cannot_be_started_is_named() {
     assert_eq!(terminal.exit_code(), 1);
     terminal.wait_for("the capsule did not start: cannot start /no/such/agent");
     assert!(!socket.exists() && !place.agent_socket().exists());
+}
+
+/// What a client in another container does: its terminal is not lent, so keys and frames travel over the socket.
+#[test]
+fn a_client_that_keeps_its_terminal_gets_frames() {
+    let place = Place::new();
+    let mut daemon = place.daemon(ECHO);
+    let mut client = RawClient::attach(&place);
+    assert!(!client.welcome().terminal_taken);
+    client.wait_for("ready");
+    client.send(&Frame::Input(b"over the wire\r"));
+    client.wait_for("got <over the wire>");
+    place.ctl(&["shutdown"]);
+    assert!(daemon.wait().success());
+}
+
+/// Anything but a terminal is refused, and costs nothing.
+#[test]
+fn only_a_terminal_can_be_lent() {
+    let place = Place::new();
+    let mut daemon = place.daemon(ECHO);
+    let file = std::fs::File::open("/dev/null").unwrap();
+    let mut client = RawClient::attach_lending(&place, &file);
+    assert!(!client.welcome().terminal_taken);
+    client.wait_for("ready");
+    place.ctl(&["shutdown"]);
+    assert!(daemon.wait().success());
+}
+
+/// A client that speaks the protocol by hand.
+struct RawClient {
+    stream: UnixStream,
+    decoder: Decoder,
+    screen: vt100::Parser,
+}
+
+impl RawClient {
+    fn attach(place: &Place) -> Self {
+        let mut client = Self::connect(place);
+        client.send(&Frame::Hello(Hello::default()));
+        client
+    }
+
+    fn attach_lending(place: &Place, file: &std::fs::File) -> Self {
+        let mut client = Self::connect(place);
+        let mut wire = Vec::new();
+        encode(&Frame::Hello(Hello::default()), &mut wire).unwrap();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let lent = [file.as_fd()];
+        assert!(control.push(SendAncillaryMessage::ScmRights(&lent)));
+        sendmsg(&client.stream, &[IoSlice::new(&wire[..1])], &mut control, SendFlags::empty()).unwrap();
+        client.stream.write_all(&wire[1..]).unwrap();
+        client
+    }
+
+    fn connect(place: &Place) -> Self {
+        let stream = UnixStream::connect(place.socket()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let Size { rows, cols } = Size::default();
+        let screen = vt100::Parser::new(rows.try_into().unwrap(), cols.try_into().unwrap(), 0);
+        Self { stream, decoder: Decoder::new(), screen }
+    }
+
+    fn send(&mut self, frame: &Frame<'_>) {
+        let mut wire = Vec::new();
+        encode(frame, &mut wire).unwrap();
+        self.stream.write_all(&wire).unwrap();
+    }
+
+    fn welcome(&mut self) -> Welcome {
+        loop {
+            match self.decoder.next_frame().unwrap() {
+                Some(Frame::Welcome(welcome)) => return welcome,
+                Some(other) => panic!("the first frame is {other:?}"),
+                None => self.read(),
+            }
+        }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        while !self.screen.screen().contents().contains(text) {
+            match self.decoder.next_frame().unwrap() {
+                Some(Frame::Output(bytes)) => self.screen.process(bytes),
+                Some(_) => {}
+                None => self.read(),
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        let mut buf = [0; 4096];
+        let len = self.stream.read(&mut buf).unwrap();
+        assert!(len > 0, "the capsule closed the connection");
+        assert_eq!(self.decoder.feed(&buf[..len]), len);
+    }
 }

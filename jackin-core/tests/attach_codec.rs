@@ -40,11 +40,13 @@ fn frame() -> impl Strategy<Value = Owned> {
             term,
             ..Hello::default()
         });
-    let welcome = ("[a-z][a-z0-9]{0,9}", any::<u16>()).prop_map(|(name, count)| Welcome {
-        version: Version::CURRENT,
-        instance: InstanceName::new(name).unwrap(),
-        session_count: count.into(),
-    });
+    let welcome =
+        ("[a-z][a-z0-9]{0,9}", any::<u16>(), any::<bool>()).prop_map(|(name, count, taken)| Welcome {
+            version: Version::CURRENT,
+            instance: InstanceName::new(name).unwrap(),
+            session_count: count.into(),
+            terminal_taken: taken,
+        });
     let shutdown = (any::<i32>(), ".*").prop_map(|(exit_code, message)| Shutdown {
         reason: ShutdownReason::AllSessionsEnded { exit_code },
         message,

@@ -1,18 +1,27 @@
 //! The attach client: the operator's terminal at one end, a capsule's socket at the other.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jackin_core::protocol::Version;
-use jackin_core::protocol::attach::{DecodeError, Decoder, Frame, Hello, Shutdown, ShutdownReason, encode};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use jackin_core::protocol::attach::{
+    DecodeError, Decoder, Frame, Hello, Shutdown, ShutdownReason, Welcome, encode,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use super::device::Device;
+use super::lend;
 use super::terminal::Terminal;
+
+/// How long the capsule may take to let go of the terminal when the client has to leave.
+const LEAVING_LIMIT: Duration = Duration::from_millis(500);
 
 /// How an attachment ended.
 #[derive(Debug)]
@@ -30,19 +39,48 @@ pub(crate) async fn attach(socket: &Path) -> Result<Parting> {
     let stream = UnixStream::connect(socket).await.with_context(|| {
         format!("no capsule answers at {}: start one with `jackin capsule run`", socket.display())
     })?;
+    // From here on a signal must not leave the terminal as it is now.
+    let signals = Signals::listen()?;
     let terminal = Terminal::enter()?;
-    let (reader, mut writer) = stream.into_split();
+    greet(&stream, &terminal).await.context("cannot greet the capsule")?;
+    let (reader, writer) = stream.into_split();
+    let mut incoming = Incoming::new(reader);
+    converse(&terminal, signals, &mut incoming, writer).await
+}
 
-    let (to_capsule, mut frames) = mpsc::channel::<Vec<u8>>(16);
-    let hello = Hello {
+/// Says Hello, and lends the terminal where that is safe.
+async fn greet(stream: &UnixStream, terminal: &Terminal) -> io::Result<()> {
+    let hello = encoded(&Frame::Hello(Hello {
         version: Version::CURRENT,
         size: terminal.size(),
         term: std::env::var("TERM").ok(),
         term_program: std::env::var("TERM_PROGRAM").ok(),
         colorterm: std::env::var("COLORTERM").ok(),
         ..Hello::default()
+    }));
+    let mut rest = &hello[..];
+    if lend::shares_house(stream) {
+        lend::send_first(stream, hello[0], terminal.as_fd()).await?;
+        rest = &hello[1..];
+    }
+    while !rest.is_empty() {
+        let written = stream.async_io(Interest::WRITABLE, || stream.try_write(rest)).await?;
+        rest = &rest[written..];
+    }
+    Ok(())
+}
+
+async fn converse(
+    terminal: &Terminal,
+    mut signals: Signals,
+    incoming: &mut Incoming,
+    mut writer: OwnedWriteHalf,
+) -> Result<Parting> {
+    let welcome = match incoming.welcome().await {
+        Ok(welcome) => welcome,
+        Err(parting) => return Ok(parting),
     };
-    writer.write_all(&encoded(&Frame::Hello(hello))).await.context("cannot greet the capsule")?;
+    let (to_capsule, mut frames) = mpsc::channel::<Vec<u8>>(16);
     let sending = async {
         while let Some(frame) = frames.recv().await {
             if writer.write_all(&frame).await.is_err() {
@@ -52,12 +90,21 @@ pub(crate) async fn attach(socket: &Path) -> Result<Parting> {
         // The other direction tells why.
         std::future::pending::<()>().await;
     };
+    // A terminal that was taken is no longer ours to read and draw.
+    let device = if welcome.terminal_taken { None } else { Some(terminal.device()?) };
     let parting = tokio::select! {
-        parting = show(&terminal, reader) => parting,
-        parting = forward_keys(&terminal, &to_capsule) => parting,
-        parting = forward_signals(&terminal, &to_capsule) => parting?,
+        parting = incoming.show(device.as_ref()) => return Ok(parting),
+        parting = forward_keys(device.as_ref(), &to_capsule) => parting,
+        parting = signals.forward(terminal, &to_capsule) => parting,
         () = sending => unreachable!("sending never completes"),
     };
+    // The capsule must not draw any more when the terminal is given back.
+    let leaving = async {
+        if writer.write_all(&encoded(&Frame::Detach)).await.is_ok() {
+            incoming.show(device.as_ref()).await;
+        }
+    };
+    let _ = tokio::time::timeout(LEAVING_LIMIT, leaving).await;
     Ok(parting)
 }
 
@@ -67,36 +114,70 @@ fn encoded(frame: &Frame<'_>) -> Vec<u8> {
     wire
 }
 
-async fn show(terminal: &Terminal, mut reader: OwnedReadHalf) -> Parting {
-    let mut decoder = Decoder::new();
-    let mut buf = vec![0; 64 * 1024];
-    let lost = |why: String| Parting { message: why, exit_code: 1, still_running: false };
-    loop {
+/// What the capsule sends.
+struct Incoming {
+    reader: OwnedReadHalf,
+    decoder: Decoder,
+    buf: Vec<u8>,
+}
+
+impl Incoming {
+    fn new(reader: OwnedReadHalf) -> Self {
+        Self { reader, decoder: Decoder::new(), buf: vec![0; 64 * 1024] }
+    }
+
+    /// The capsule's first frame.
+    async fn welcome(&mut self) -> Result<Welcome, Parting> {
         loop {
-            let written = match decoder.next_frame() {
-                Ok(None) => break,
-                Ok(Some(Frame::Output(bytes))) => terminal.write_all(bytes).await,
-                Ok(Some(Frame::Bell)) => terminal.write_all(b"\x07").await,
+            match self.decoder.next_frame() {
+                Ok(None) => self.more().await?,
+                Ok(Some(Frame::Welcome(welcome))) => return Ok(welcome),
+                Ok(Some(Frame::Shutdown(shutdown))) => return Err(part(shutdown)),
+                Ok(Some(_)) => return Err(lost("the capsule did not answer the greeting".to_owned())),
+                Err(error) => return Err(lost(error.to_string())),
+            }
+        }
+    }
+
+    /// Draws what comes until the capsule says farewell.
+    async fn show(&mut self, device: Option<&Device>) -> Parting {
+        loop {
+            let bytes = match self.decoder.next_frame() {
+                Ok(None) => match self.more().await {
+                    Ok(()) => continue,
+                    Err(parting) => return parting,
+                },
+                Ok(Some(Frame::Output(bytes))) => bytes,
+                Ok(Some(Frame::Bell)) => b"\x07",
                 Ok(Some(Frame::Shutdown(shutdown))) => return part(shutdown),
-                Ok(Some(_)) => Ok(()),
+                Ok(Some(_)) => continue,
                 Err(error) if error.is_fatal() || matches!(error, DecodeError::Version { .. }) => {
                     return lost(error.to_string());
                 }
                 // A frame that makes no sense costs itself only.
-                Err(_) => Ok(()),
+                Err(_) => continue,
             };
-            if written.is_err() {
+            let Some(device) = device else { continue };
+            if device.write_all(bytes).await.is_err() {
                 return terminal_gone();
             }
         }
-        let room = decoder.room().min(buf.len());
-        match reader.read(&mut buf[..room]).await {
+    }
+
+    async fn more(&mut self) -> Result<(), Parting> {
+        let room = self.decoder.room().min(self.buf.len());
+        match self.reader.read(&mut self.buf[..room]).await {
             Ok(len) if len > 0 => {
-                let _ = decoder.feed(&buf[..len]);
+                let _ = self.decoder.feed(&self.buf[..len]);
+                Ok(())
             }
-            _ => return lost("lost the connection: the capsule was killed or has crashed".to_owned()),
+            _ => Err(lost("lost the connection: the capsule was killed or has crashed".to_owned())),
         }
     }
+}
+
+fn lost(message: String) -> Parting {
+    Parting { message, exit_code: 1, still_running: false }
 }
 
 fn part(Shutdown { reason, message }: Shutdown) -> Parting {
@@ -116,10 +197,11 @@ fn terminal_gone() -> Parting {
     Parting { message: "the terminal is gone".to_owned(), exit_code: 1, still_running: true }
 }
 
-async fn forward_keys(terminal: &Terminal, to_capsule: &mpsc::Sender<Vec<u8>>) -> Parting {
+async fn forward_keys(device: Option<&Device>, to_capsule: &mpsc::Sender<Vec<u8>>) -> Parting {
+    let Some(device) = device else { return std::future::pending().await };
     let mut buf = vec![0; 16 * 1024];
     loop {
-        match terminal.read(&mut buf).await {
+        match device.read(&mut buf).await {
             Ok(len) if len > 0 => {
                 if to_capsule.send(encoded(&Frame::Input(&buf[..len]))).await.is_err() {
                     return std::future::pending().await;
@@ -131,27 +213,44 @@ async fn forward_keys(terminal: &Terminal, to_capsule: &mpsc::Sender<Vec<u8>>) -
     }
 }
 
-async fn forward_signals(terminal: &Terminal, to_capsule: &mpsc::Sender<Vec<u8>>) -> Result<Parting> {
-    let listen = |kind| signal(kind).context("cannot listen for signals");
-    let mut resized = listen(SignalKind::window_change())?;
-    let mut terminate = listen(SignalKind::terminate())?;
-    let mut interrupt = listen(SignalKind::interrupt())?;
-    let mut hangup = listen(SignalKind::hangup())?;
-    let mut continued = listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
-    loop {
-        tokio::select! {
-            _ = resized.recv() => {
-                // Ending is noticed by the other direction.
-                let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
-            }
-            _ = continued.recv() => {
-                terminal.resume();
-                let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
-            }
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
-            _ = hangup.recv() => break,
-        }
+/// The signals that concern a client.
+struct Signals {
+    resized: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    continued: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let listen = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self {
+            resized: listen(SignalKind::window_change())?,
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hangup: listen(SignalKind::hangup())?,
+            continued: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+        })
     }
-    Ok(Parting { message: "detached by a signal".to_owned(), exit_code: 1, still_running: true })
+
+    /// Tells the capsule of another size, until a signal asks to leave.
+    async fn forward(&mut self, terminal: &Terminal, to_capsule: &mpsc::Sender<Vec<u8>>) -> Parting {
+        loop {
+            tokio::select! {
+                _ = self.resized.recv() => {
+                    // Ending is noticed by the other direction.
+                    let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
+                }
+                _ = self.continued.recv() => {
+                    terminal.resume();
+                    let _ = to_capsule.send(encoded(&Frame::Resize(terminal.size()))).await;
+                }
+                _ = self.terminate.recv() => break,
+                _ = self.interrupt.recv() => break,
+                _ = self.hangup.recv() => break,
+            }
+        }
+        Parting { message: "detached by a signal".to_owned(), exit_code: 1, still_running: true }
+    }
 }

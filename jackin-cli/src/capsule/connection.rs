@@ -2,6 +2,7 @@
 //! Nothing that a peer sends reaches the daemon before it was decoded here.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +23,9 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::control::Answer;
+use super::device::Device;
 use super::events::Feed;
+use super::lend;
 use super::socket::Socket;
 
 /// How many connections a socket serves at once; further ones are closed at once.
@@ -36,6 +39,9 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 const READ_SIZE: usize = 64 * 1024;
 
+/// How much of what an operator types is read at once; a paste comes in pieces of a terminal's buffer.
+const KEYS_SIZE: usize = 4 * 1024;
+
 /// Whose socket a connection came in by, which decides what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
@@ -46,9 +52,18 @@ pub(super) enum Caller {
 /// What connections tell the daemon.
 #[derive(Debug)]
 pub(super) enum Message {
+    /// A signal asks the capsule to end.
+    Stop,
     Attach(Attach),
-    Client { id: u64, event: ClientEvent },
-    Call { caller: Caller, call: Call, answer: oneshot::Sender<Answer> },
+    Client {
+        id: u64,
+        event: ClientEvent,
+    },
+    Call {
+        caller: Caller,
+        call: Call,
+        answer: oneshot::Sender<Answer>,
+    },
 }
 
 /// An operator's terminal that wants to be attached.
@@ -56,8 +71,20 @@ pub(super) enum Message {
 pub(super) struct Attach {
     pub(super) id: u64,
     pub(super) hello: Hello,
-    /// Encoded frames for it; dropping the sender ends the connection.
-    pub(super) frames: mpsc::Sender<Vec<u8>>,
+    /// Its terminal came with it.
+    pub(super) terminal_taken: bool,
+    /// What it is to get; dropping the sender ends the connection.
+    pub(super) frames: mpsc::Sender<ToClient>,
+}
+
+/// What an attached client gets.
+#[derive(Debug)]
+pub(super) enum ToClient {
+    /// Bytes for the operator's terminal.
+    Screen(Vec<u8>),
+    Bell,
+    /// Other frames, encoded.
+    Frames(Vec<u8>),
 }
 
 /// What an attached terminal did.
@@ -105,13 +132,13 @@ fn is_same_user(stream: &UnixStream) -> bool {
 }
 
 async fn serve(stream: UnixStream, caller: Caller, to_daemon: mpsc::Sender<Message>) -> io::Result<()> {
-    let (mut reader, writer) = stream.into_split();
-    let first = timeout(PATIENCE, reader.read_u8()).await??;
+    let (first, lent) = timeout(PATIENCE, lend::receive_first(&stream)).await??;
+    let (reader, writer) = stream.into_split();
     if first == PREFACE {
         let daemon = Asker { caller, to_daemon };
         Control { reader, writer, daemon, decoder: control::Decoder::new() }.serve().await
     } else if caller == Caller::Operator {
-        serve_terminal(first, reader, writer, to_daemon).await
+        serve_terminal(first, lent, reader, writer, to_daemon).await
     } else {
         Ok(())
     }
@@ -119,6 +146,7 @@ async fn serve(stream: UnixStream, caller: Caller, to_daemon: mpsc::Sender<Messa
 
 async fn serve_terminal(
     first: u8,
+    lent: Option<File>,
     mut reader: OwnedReadHalf,
     mut writer: OwnedWriteHalf,
     to_daemon: mpsc::Sender<Message>,
@@ -130,14 +158,16 @@ async fn serve_terminal(
         Ok(hello) => hello,
         Err(refusal) => {
             let mut wire = Vec::new();
-            attach::encode(&Frame::Shutdown(refusal), &mut wire).map_err(io::Error::other)?;
+            encode(&Frame::Shutdown(refusal), &mut wire)?;
             return writer.write_all(&wire).await;
         }
     };
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     // One frame in flight: the next one is rendered when this one was taken, and is then up to date.
-    let (frames, mut outgoing) = mpsc::channel::<Vec<u8>>(1);
-    if to_daemon.send(Message::Attach(Attach { id, hello, frames })).await.is_err() {
+    let (frames, outgoing) = mpsc::channel::<ToClient>(1);
+    let terminal = lent.map(Device::watch).transpose()?;
+    let attach = Attach { id, hello, terminal_taken: terminal.is_some(), frames };
+    if to_daemon.send(Message::Attach(attach)).await.is_err() {
         return Ok(());
     }
     let reading = async {
@@ -164,19 +194,53 @@ async fn serve_terminal(
         }
         let _ = to_daemon.send(Message::Client { id, event: ClientEvent::Gone }).await;
     };
-    let writing = async {
-        while let Some(frame) = outgoing.recv().await {
-            if writer.write_all(&frame).await.is_err() {
-                break;
-            }
-        }
-    };
     // The daemon ends the connection by dropping the frames' sender, the peer by closing.
     tokio::select! {
         () = reading => {}
-        () = writing => {}
+        () = read_keys(id, terminal.as_ref(), &to_daemon) => {}
+        _ = write_frames(outgoing, writer, terminal.as_ref()) => {}
     }
     Ok(())
+}
+
+/// Keys from a terminal that was lent; the others come as frames.
+async fn read_keys(id: u64, terminal: Option<&Device>, to_daemon: &mpsc::Sender<Message>) {
+    let Some(terminal) = terminal else { return std::future::pending().await };
+    let mut buf = vec![0; KEYS_SIZE];
+    while let Ok(len @ 1..) = terminal.read(&mut buf).await {
+        let event = ClientEvent::Input(buf[..len].to_vec());
+        if to_daemon.send(Message::Client { id, event }).await.is_err() {
+            return;
+        }
+    }
+    // The other end of the terminal is gone, and with it the client.
+    let _ = to_daemon.send(Message::Client { id, event: ClientEvent::Gone }).await;
+}
+
+/// Writes what the client gets. A terminal that was lent is written to before the client hears anything later: it has
+/// its terminal back for itself when it is told to leave.
+async fn write_frames(
+    mut outgoing: mpsc::Receiver<ToClient>,
+    mut writer: OwnedWriteHalf,
+    terminal: Option<&Device>,
+) -> io::Result<()> {
+    let mut wire = Vec::new();
+    while let Some(next) = outgoing.recv().await {
+        wire.clear();
+        match (next, terminal) {
+            (ToClient::Screen(bytes), Some(terminal)) => terminal.write_all(&bytes).await?,
+            (ToClient::Bell, Some(terminal)) => terminal.write_all(b"\x07").await?,
+            (ToClient::Screen(bytes), None) => encode(&Frame::Output(&bytes), &mut wire)?,
+            (ToClient::Bell, None) => encode(&Frame::Bell, &mut wire)?,
+            (ToClient::Frames(frames), _) => wire = frames,
+        }
+        writer.write_all(&wire).await?;
+    }
+    Ok(())
+}
+
+fn encode(frame: &Frame<'_>, wire: &mut Vec<u8>) -> io::Result<()> {
+    attach::encode(frame, wire).map_err(io::Error::other)
 }
 
 async fn read_hello(reader: &mut OwnedReadHalf, decoder: &mut attach::Decoder) -> Result<Hello, Shutdown> {

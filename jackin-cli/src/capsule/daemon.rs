@@ -17,18 +17,21 @@ use jackin_core::{AgentFile, AgentStatus, EventKind, InstanceName, PaneId, Sessi
 use jackin_mux::{Input, Mux, Output, Place};
 use jackin_status::ProcessEnd;
 use rustix::process::Signal;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::alarm::Alarm;
 use super::clock::Clock;
-use super::connection::{self, Attach, Caller, ClientEvent, Message};
+use super::connection::{self, Attach, Caller, ClientEvent, Message, ToClient};
 use super::events::EventLog;
 use super::launch::Launch;
 use super::memory::OomKills;
+use super::reader::Typing;
 use super::session::{Program, Session, SessionEvent, exit_code, title_of};
 use super::socket::Socket;
 use super::status::Observed;
 use super::tags::InstanceTags;
+use super::turns::Turns;
 use super::watch::{FINDINGS, Finding, Order, Subject, Surroundings, Watcher, directory_in_front};
 
 /// How long sessions that were told to end may take until they are killed.
@@ -42,6 +45,8 @@ const KILLED: i32 = 128 + 9;
 
 /// How much rather a session is ended than this daemon when memory runs out, of 1,000.
 const OOM_SCORE: &str = "300";
+/// What a program has to print at once for others to be asked whether they want a turn.
+const LARGE: usize = 4 * 1024;
 
 /// How often a ringing session is an event.
 const BELL_INTERVAL: Duration = Duration::from_secs(1);
@@ -82,35 +87,35 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     let (open, mut all_closed) = mpsc::channel(1);
     let doors = [
         tokio::spawn(connection::accept(operator_socket, Caller::Operator, to_daemon.clone(), open.clone())),
-        tokio::spawn(connection::accept(agents_socket, Caller::Agent, to_daemon, open)),
+        tokio::spawn(connection::accept(agents_socket, Caller::Agent, to_daemon.clone(), open)),
     ];
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
-    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
+    tokio::spawn(stop_on_signal(signals()?, to_daemon));
     ready();
+    let mut alarm = Alarm::new();
     while daemon.is_alive() {
         daemon.tick();
-        let frame_due = daemon.mux.frame_due();
-        let render_now = frame_due.is_some_and(|due| due <= daemon.steady());
-        let frame_due = frame_due.filter(|_| !render_now);
-        let wake = [frame_due, daemon.mux.poll_timeout()].into_iter().flatten().min();
+        let behind = daemon.render_if_due();
+        alarm.set(daemon.next_alarm());
+        let turn_ready = daemon.turns.is_ready(Instant::now());
         tokio::select! {
             biased;
-            _ = terminate.recv() => daemon.stop(),
-            _ = interrupt.recv() => daemon.stop(),
-            _ = hangup.recv() => daemon.stop(),
             Some(message) = messages.recv() => daemon.handle(message),
             Some((id, finding)) = findings.recv() => daemon.found(id, finding),
-            permit = daemon.room_for_a_frame(), if render_now => match permit {
+            permit = daemon.room_for_a_frame(), if behind => match permit {
                 Some(permit) => daemon.render(permit),
                 None => daemon.client_gone(),
             },
-            Some((id, event)) = from_sessions.recv() => match event {
-                SessionEvent::Printed(bytes, permit) => daemon.printed(id, &bytes, permit),
-                SessionEvent::Exited(status) => daemon.exited(id, exit_code(status)),
-            },
-            () = daemon.sleep_until(wake), if wake.is_some() => {}
-            () = daemon.next_timeout() => daemon.handle_timeouts(),
+            () = std::future::ready(()), if turn_ready => {
+                if let Some((id, event)) = daemon.turns.next(Instant::now()) {
+                    daemon.hear(id, event).await;
+                }
+            }
+            Some((id, event)) = from_sessions.recv() => {
+                if let Some(event) = daemon.turns.arrive(id, event) {
+                    daemon.hear(id, event).await;
+                }
+            }
+            () = alarm.rings() => daemon.handle_timeouts(),
         }
         daemon.carry_out();
     }
@@ -120,6 +125,28 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     drop(messages);
     let _ = tokio::time::timeout(FAREWELL_LIMIT, all_closed.recv()).await;
     Ok(exit_code)
+}
+
+/// The signals that end a capsule.
+fn signals() -> Result<[Signals; 3]> {
+    let listen = |kind| signal(kind).context("cannot listen for signals");
+    Ok([listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?])
+}
+
+async fn stop_on_signal(
+    [mut terminate, mut interrupt, mut hangup]: [Signals; 3],
+    to_daemon: mpsc::Sender<Message>,
+) {
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        if to_daemon.send(Message::Stop).await.is_err() {
+            return;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -142,6 +169,8 @@ pub(super) struct Daemon {
     client: Option<Client>,
     started: Instant,
     last_bell: Option<Instant>,
+    turns: Turns<SessionEvent>,
+    keys: Typing,
     /// The session that ended last.
     last: Option<Session>,
     exit_code: i32,
@@ -151,7 +180,7 @@ pub(super) struct Daemon {
 #[derive(Debug)]
 struct Client {
     id: u64,
-    frames: mpsc::Sender<Vec<u8>>,
+    frames: mpsc::Sender<ToClient>,
 }
 
 /// What to start in a new session.
@@ -193,6 +222,8 @@ impl Daemon {
             client: None,
             started: Instant::now(),
             last_bell: None,
+            turns: Turns::new(),
+            keys: Typing::new(),
             last: None,
             exit_code: 0,
         };
@@ -266,6 +297,7 @@ impl Daemon {
             cwd: cwd.as_deref(),
             user: self.config.user.as_ref(),
             size,
+            typing: self.keys.clone(),
         };
         let mut session = Session::start(id, pane, token, &program, observed, self.reports.clone())?;
         session.plain_tags = plain_tags;
@@ -333,6 +365,7 @@ impl Daemon {
 
     fn handle(&mut self, message: Message) {
         match message {
+            Message::Stop => self.stop(),
             Message::Attach(attach) => self.attach(attach),
             Message::Client { id, event } if self.client.as_ref().is_some_and(|client| client.id == id) => {
                 match event {
@@ -432,10 +465,12 @@ impl Daemon {
     }
 
     fn type_in(&mut self, pane: PaneId, bytes: Vec<u8>) {
-        if self.typing.take_if(|typing| *typing == pane).is_some()
-            && let Some(id) = self.session_in(pane).map(|session| session.id)
-        {
+        let Some(id) = self.session_in(pane).map(|session| session.id) else { return };
+        let typed = self.typing.take_if(|typing| *typing == pane).is_some();
+        if typed {
             self.typed(id, &bytes);
+            self.keys.typed();
+            self.turns.expect_answer(id, Instant::now());
         }
         if self.session_in(pane).is_some_and(|session| session.write(bytes).is_err()) {
             self.ring();
@@ -449,6 +484,20 @@ impl Daemon {
         if title != session.title && !title.is_empty() {
             session.title.clone_from(&title);
             self.publish(EventKind::TitleChanged { session_id: id, title });
+        }
+    }
+
+    /// What a session's tasks say.
+    async fn hear(&mut self, id: SessionId, event: SessionEvent) {
+        match event {
+            SessionEvent::Printed(bytes, permit) => {
+                self.printed(id, &bytes, permit);
+                if bytes.len() >= LARGE {
+                    // The runtime looks at sockets and terminals in between: a key waits for one such batch at most.
+                    tokio::task::yield_now().await;
+                }
+            }
+            SessionEvent::Exited(status) => self.exited(id, exit_code(status)),
         }
     }
 
@@ -528,16 +577,18 @@ impl Daemon {
         Timestamp::default() + self.started.elapsed()
     }
 
-    async fn next_timeout(&self) {
+    /// When something is due even if nothing happens.
+    fn next_alarm(&self) -> Option<Instant> {
         let (steady, now) = (self.steady(), self.clock.now());
         let kill = self.sessions.values().filter_map(|session| session.kill_at).min();
         let observe =
             self.sessions.values().filter_map(|session| session.observed.next_timeout(steady, now)).min();
-        let observe = observe.map(|after| tokio::time::Instant::now() + after);
-        match [kill, observe].into_iter().flatten().min() {
-            Some(at) => tokio::time::sleep_until(at).await,
-            None => std::future::pending().await,
-        }
+        let observe = observe.map(|after| Instant::now() + after);
+        // A frame that is due already waits for the client.
+        let frame = self.mux.frame_due().filter(|due| *due > steady);
+        let mux = [frame, self.mux.poll_timeout()].into_iter().flatten().min();
+        let mux = mux.map(|at| self.started + at.since(Timestamp::default()));
+        [kill.map(tokio::time::Instant::into_std), observe, mux, self.turns.due()].into_iter().flatten().min()
     }
 
     fn handle_timeouts(&mut self) {
@@ -551,12 +602,6 @@ impl Daemon {
         let ids: Vec<SessionId> = self.sessions.keys().copied().collect();
         for id in ids {
             self.observe_timeouts(id);
-        }
-    }
-
-    async fn sleep_until(&self, at: Option<Timestamp>) {
-        if let Some(at) = at {
-            tokio::time::sleep(at.since(self.steady())).await;
         }
     }
 
@@ -597,20 +642,21 @@ impl Daemon {
         self.client.is_some()
     }
 
-    fn attach(&mut self, Attach { id, hello, frames }: Attach) {
+    fn attach(&mut self, Attach { id, hello, terminal_taken, frames }: Attach) {
         self.dismiss_client(ShutdownReason::TakenOver, "another terminal attached to this capsule");
         let mut wire = Vec::new();
         let welcome = Welcome {
             version: Version::CURRENT,
             instance: self.instance.clone(),
             session_count: self.sessions.len(),
+            terminal_taken,
         };
         for frame in [Frame::Welcome(welcome), Frame::SessionList(self.session_infos())] {
             // Texts are bounded where they enter; a list that is too long all the same is done without.
             let _ = encode(&frame, &mut wire);
         }
         // The channel is empty: it was made for this client.
-        if frames.try_send(wire).is_err() {
+        if frames.try_send(ToClient::Frames(wire)).is_err() {
             return;
         }
         self.client = Some(Client { id, frames });
@@ -625,25 +671,37 @@ impl Daemon {
 
     /// Waits until the client has taken the last frame; none when it is gone. A slow client thus gets fewer frames,
     /// never older ones.
-    fn room_for_a_frame(&self) -> impl Future<Output = Option<mpsc::OwnedPermit<Vec<u8>>>> + use<> {
+    fn room_for_a_frame(&self) -> impl Future<Output = Option<mpsc::OwnedPermit<ToClient>>> + use<> {
         let frames = self.client.as_ref().map(|client| client.frames.clone());
         async { frames?.reserve_owned().await.ok() }
     }
 
-    fn render(&mut self, permit: mpsc::OwnedPermit<Vec<u8>>) {
+    /// Draws what is due, unless the client has not taken the last frame; then it is behind.
+    fn render_if_due(&mut self) -> bool {
+        if self.mux.frame_due().is_none_or(|due| due > self.steady()) {
+            return false;
+        }
+        let room = self.client.as_ref().map(|client| client.frames.clone().try_reserve_owned());
+        match room {
+            Some(Ok(permit)) => {
+                self.render(permit);
+                false
+            }
+            Some(Err(_)) => true,
+            None => false,
+        }
+    }
+
+    fn render(&mut self, permit: mpsc::OwnedPermit<ToClient>) {
         let mut screen = Vec::new();
         self.mux.render(self.steady(), &mut screen);
-        let mut wire = Vec::with_capacity(screen.len() + 8);
-        encode(&Frame::Output(&screen), &mut wire).expect("output of any length can be encoded");
-        permit.send(wire);
+        permit.send(ToClient::Screen(screen));
     }
 
     fn ring(&self) {
         if let Some(client) = &self.client {
-            let mut wire = Vec::new();
-            encode(&Frame::Bell, &mut wire).expect("a bell is short");
             // A client that is behind has more to worry about than a bell.
-            let _ = client.frames.try_send(wire);
+            let _ = client.frames.try_send(ToClient::Bell);
         }
     }
 
@@ -672,8 +730,6 @@ impl Daemon {
         if let Some(client) = self.client.take() {
             let mut screen = Vec::new();
             self.mux.render(self.steady(), &mut screen);
-            let mut wire = Vec::new();
-            encode(&Frame::Output(&screen), &mut wire).expect("output of any length can be encoded");
             let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
             let reason = if on_purpose {
                 ShutdownReason::Stopped
@@ -683,7 +739,8 @@ impl Daemon {
             let message = self.last.as_ref().map_or_else(String::new, |session| {
                 format!("{}: {}", session.title, session.observed.authority().status())
             });
-            let last_frame = tokio::time::timeout(FAREWELL_LIMIT, client.frames.send(wire)).await;
+            let last_frame =
+                tokio::time::timeout(FAREWELL_LIMIT, client.frames.send(ToClient::Screen(screen))).await;
             if last_frame.is_ok() {
                 farewell(client.frames, Shutdown { reason, message }).await;
             }
@@ -695,13 +752,13 @@ impl Daemon {
 /// How long a client that does not read may delay its own farewell.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
-async fn farewell(frames: mpsc::Sender<Vec<u8>>, shutdown: Shutdown) {
+async fn farewell(frames: mpsc::Sender<ToClient>, shutdown: Shutdown) {
     let mut wire = Vec::new();
     if encode(&Frame::Shutdown(shutdown), &mut wire).is_err() {
         return;
     }
     // It may be gone or stuck; then there is nobody to tell.
-    let _ = tokio::time::timeout(FAREWELL_LIMIT, frames.send(wire)).await;
+    let _ = tokio::time::timeout(FAREWELL_LIMIT, frames.send(ToClient::Frames(wire))).await;
 }
 
 /// A secret that nobody guesses.

@@ -2,6 +2,7 @@
 //! clients of that socket.
 
 mod agents;
+mod alarm;
 mod args;
 mod attach;
 mod clock;
@@ -10,11 +11,14 @@ mod connection;
 mod control;
 mod ctl;
 mod daemon;
+mod device;
 mod events;
 mod launch;
+mod lend;
 mod log;
 mod memory;
 mod output;
+mod reader;
 mod report;
 mod session;
 mod socket;
@@ -22,6 +26,7 @@ mod spawn;
 mod status;
 mod tags;
 mod terminal;
+mod turns;
 mod watch;
 
 pub use args::{CapsuleArgs, main, run};

@@ -11,16 +11,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jackin_core::{PaneId, SessionId, Size, UserEntry};
-use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::process::{Pid, Signal};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
+use super::device::{Device, open_pty};
+use super::reader::{Reader, Typing};
 use super::status::Observed;
-
-/// How much is read from a PTY at once.
-const READ_SIZE: usize = 64 * 1024;
 
 /// How many reads may wait for the daemon; then the program has to wait.
 const READS_AHEAD: usize = 2;
@@ -43,6 +40,7 @@ pub(super) struct Program<'a> {
     /// Whom it runs as, where that is not whom we run as.
     pub(super) user: Option<&'a UserEntry>,
     pub(super) size: Size,
+    pub(super) typing: Typing,
 }
 
 /// What a session's tasks tell the daemon.
@@ -70,6 +68,7 @@ pub(super) struct Session {
     /// Its reader waits while the multiplexer has not caught up.
     pub(super) parked: Vec<OwnedSemaphorePermit>,
     process_group: Option<Pid>,
+    pty: Device,
     to_pty: mpsc::UnboundedSender<Vec<u8>>,
     size: watch::Sender<Size>,
     pending_input: Arc<AtomicUsize>,
@@ -89,8 +88,7 @@ impl Session {
         observed: Observed,
         to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
     ) -> Result<Self> {
-        let (pty, pts) = pty_process::open().context("cannot open a terminal for the session")?;
-        pty.resize(pty_size(program.size)).context("cannot set the terminal's size")?;
+        let (pty, pts) = open_pty(program.size)?;
         let (name, args) = program.command.split_first().context("there is no command to start")?;
         let mut command = pty_process::Command::new(name).args(args).envs(&program.env);
         // A program in our pane is not in the multiplexer or terminal that we were started from.
@@ -105,13 +103,12 @@ impl Session {
         }
         let child = command.spawn(pts).with_context(|| format!("cannot start {name}"))?;
         let process_group = child.id().and_then(|pid| Pid::from_raw(pid as i32));
-        let (reader, writer) = pty.into_split();
         let (to_pty, for_pty) = mpsc::unbounded_channel();
         let pending_input = Arc::new(AtomicUsize::new(0));
         let (size, sizes) = watch::channel(program.size);
-        tokio::spawn(write_input(writer, for_pty, sizes, Arc::clone(&pending_input)));
+        tokio::spawn(write_input(pty.clone(), for_pty, sizes, Arc::clone(&pending_input)));
         tokio::spawn(read_output(
-            reader,
+            Reader::new(pty.clone(), program.typing.clone()),
             child,
             Reports { id, to_daemon, ahead: Arc::new(Semaphore::new(READS_AHEAD)) },
         ));
@@ -127,6 +124,7 @@ impl Session {
             kill_at: None,
             parked: Vec::new(),
             process_group,
+            pty,
             to_pty,
             size,
             pending_input,
@@ -146,7 +144,15 @@ impl Session {
     }
 
     /// Types bytes into the program. It need not read them at once, but there is a limit to what waits for it.
-    pub(super) fn write(&self, bytes: Vec<u8>) -> Result<(), InputRefused> {
+    pub(super) fn write(&self, mut bytes: Vec<u8>) -> Result<(), InputRefused> {
+        // A program that reads, as most do, gets a key without a detour.
+        if self.pending_input.load(Ordering::Relaxed) == 0 {
+            let written = self.pty.try_write(&bytes);
+            if written == bytes.len() {
+                return Ok(());
+            }
+            bytes.drain(..written);
+        }
         let waiting = self.pending_input.fetch_add(bytes.len(), Ordering::Relaxed);
         if waiting + bytes.len() > MAX_PENDING_INPUT {
             self.pending_input.fetch_sub(bytes.len(), Ordering::Relaxed);
@@ -179,13 +185,9 @@ pub(super) fn title_of(program: &str) -> String {
     name.chars().filter(|c| !c.is_control()).collect()
 }
 
-fn pty_size(size: Size) -> pty_process::Size {
-    pty_process::Size::new(size.rows, size.cols)
-}
-
 /// Writes what the operator types. A program that does not read delays its own input, but not its size.
 async fn write_input(
-    mut pty: OwnedWritePty,
+    pty: Device,
     mut input: mpsc::UnboundedReceiver<Vec<u8>>,
     mut sizes: watch::Receiver<Size>,
     pending: Arc<AtomicUsize>,
@@ -203,10 +205,10 @@ async fn write_input(
                 // Sizes that came and went in between are skipped. The same size again is a request to draw again,
                 // and a program hears of changes only.
                 if size == shown {
-                    let _ = pty.resize(pty_size(Size { rows: size.rows.saturating_add(1), ..size }));
+                    let _ = pty.resize(Size { rows: size.rows.saturating_add(1), ..size });
                 }
                 // Only a closed terminal has no size, and then nobody asks for it.
-                let _ = pty.resize(pty_size(size));
+                let _ = pty.resize(size);
                 shown = size;
             }
             wrote = pty.write(&bytes[written..]), if written < bytes.len() => match wrote {
@@ -240,21 +242,21 @@ impl Reports {
 }
 
 /// Reads until the program has ended and everything that it printed was read. The end comes last.
-async fn read_output(mut pty: OwnedReadPty, mut child: tokio::process::Child, reports: Reports) {
-    let mut buf = vec![0; READ_SIZE];
+async fn read_output(mut reader: Reader, mut child: tokio::process::Child, reports: Reports) {
     let status = loop {
         tokio::select! {
-            read = pty.read(&mut buf) => match read {
-                Ok(len) if len > 0 => {
-                    if !reports.printed(&buf[..len]).await {
+            read = reader.fill() => match read {
+                Ok(()) if !reader.filled().is_empty() => {
+                    if !reports.printed(reader.filled()).await {
                         return;
                     }
+                    reader.clear();
                 }
                 // The terminal is closed on the program's side: nothing more can come.
                 _ => break child.wait().await,
             },
             status = child.wait() => {
-                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut pty, &mut buf, &reports)).await;
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut reader, &reports)).await;
                 break status;
             }
         }
@@ -265,10 +267,11 @@ async fn read_output(mut pty: OwnedReadPty, mut child: tokio::process::Child, re
 }
 
 /// What the program printed before it ended, and what its children print just then.
-async fn drain(pty: &mut OwnedReadPty, buf: &mut [u8], reports: &Reports) {
-    while let Ok(Ok(len @ 1..)) = tokio::time::timeout(DRAIN_SILENCE, pty.read(buf)).await {
-        if !reports.printed(&buf[..len]).await {
+async fn drain(reader: &mut Reader, reports: &Reports) {
+    while let Ok(Ok(())) = tokio::time::timeout(DRAIN_SILENCE, reader.fill()).await {
+        if reader.filled().is_empty() || !reports.printed(reader.filled()).await {
             return;
         }
+        reader.clear();
     }
 }

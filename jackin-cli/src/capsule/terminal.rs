@@ -1,6 +1,6 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use jackin_core::Size;
 use rustix::fs::OFlags;
 use rustix::termios::{self, OptionalActions, Termios};
-use tokio::net::unix::pipe;
+
+use super::device::Device;
 
 /// The alternate screen and a title of our own, empty.
 const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[2J\x1b[H";
@@ -23,9 +24,6 @@ fn leave() -> String {
 #[derive(Debug)]
 pub(super) struct Terminal {
     tty: File,
-    /// The same terminal, watched by the event loop. The pipe types do that for any file that can be polled.
-    keys: pipe::Receiver,
-    screen: pipe::Sender,
     before: Termios,
 }
 
@@ -35,15 +33,10 @@ impl Terminal {
         require_terminal()?;
         let tty = open_own().context("cannot open the terminal")?;
         let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
-        let watched = || tty.try_clone();
-        let keys =
-            watched().and_then(pipe::Receiver::from_file_unchecked).context("cannot watch the terminal")?;
-        let screen =
-            watched().and_then(pipe::Sender::from_file_unchecked).context("cannot watch the terminal")?;
         let mut raw = before.clone();
         raw.make_raw();
         termios::tcsetattr(&tty, OptionalActions::Flush, &raw).context("cannot set raw mode")?;
-        let terminal = Self { tty, keys, screen, before };
+        let terminal = Self { tty, before };
         write_blocking(ENTER);
         Ok(terminal)
     }
@@ -64,27 +57,15 @@ impl Terminal {
         }
     }
 
-    /// What the operator typed; nothing at all when the terminal is gone.
-    pub(super) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        loop {
-            self.keys.readable().await?;
-            match self.keys.try_read(buf) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
-            }
-        }
+    /// The device itself, for reading keys and drawing.
+    pub(super) fn device(&self) -> Result<Device> {
+        self.tty.try_clone().and_then(Device::watch).context("cannot watch the terminal")
     }
+}
 
-    pub(super) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            self.screen.writable().await?;
-            match self.screen.try_write(bytes) {
-                Ok(written) => bytes = &bytes[written..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+impl AsFd for Terminal {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.tty.as_fd()
     }
 }
 

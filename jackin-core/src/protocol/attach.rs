@@ -117,6 +117,9 @@ pub struct Welcome {
     pub instance: InstanceName,
     /// How many sessions run.
     pub session_count: usize,
+    /// Whether the capsule took the terminal that was lent with the Hello: it then reads keys and draws by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal_taken: bool,
 }
 
 impl Default for Version {
