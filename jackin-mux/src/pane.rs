@@ -29,6 +29,8 @@ pub(crate) struct Pane {
     pub(crate) name: String,
     pub(crate) status: AgentStatus,
     pub(crate) attention: Attention,
+    /// The frame that is being rendered is another pane's.
+    pub(crate) waits: bool,
     /// Since when a frame is being drawn that must not be seen yet.
     held_since: Option<Timestamp>,
     /// Until when output waits that begins a frame, so that the one before it is seen.
@@ -64,6 +66,7 @@ impl Pane {
             name,
             status: AgentStatus::Initializing,
             attention: Attention::Unknown,
+            waits: false,
             held_since: None,
             paused_until: None,
             has_paused: false,
@@ -190,7 +193,7 @@ impl Pane {
     }
 
     pub(crate) fn is_held(&self, now: Timestamp) -> bool {
-        self.held_until().is_some_and(|until| now < until)
+        self.waits || self.held_until().is_some_and(|until| now < until)
     }
 
     pub(crate) fn resize(&mut self, size: Size) {

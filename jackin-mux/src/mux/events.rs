@@ -52,7 +52,7 @@ impl Mux {
             operator.stale.touch(id);
             if operator.hurry == Some(id) {
                 operator.hurry = None;
-                operator.drawn_now = true;
+                operator.answered = Some(id);
             }
         }
     }

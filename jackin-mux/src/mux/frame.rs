@@ -32,7 +32,7 @@ impl Mux {
     pub(super) fn next_frame(&self) -> Option<Timestamp> {
         let operator = self.operator.as_ref()?;
         Some(match operator.last_frame {
-            Some(last) if !operator.drawn_now => last + FRAME_INTERVAL,
+            Some(last) if operator.answered.is_none() => last + FRAME_INTERVAL,
             _ => Timestamp::default(),
         })
     }
@@ -47,6 +47,17 @@ impl Mux {
     }
 
     fn render_to(&mut self, operator: &mut Operator, now: Timestamp, out: &mut Vec<u8>) {
+        let regular = operator.last_frame.is_none_or(|last| now >= last + FRAME_INTERVAL);
+        if let Some(answered) = operator.answered.take().filter(|_| !regular) {
+            // What others print does not make the answer to a key wait: their frame is not due yet.
+            for id in operator.stale.touched().iter().filter(|id| **id != answered) {
+                if let Some(pane) = self.panes.get_mut(id) {
+                    pane.waits = true;
+                }
+            }
+        } else {
+            operator.last_frame = Some(now);
+        }
         if operator.links.is_full() {
             operator.links = LinkTable::default();
             operator.screen.forget();
@@ -86,8 +97,11 @@ impl Mux {
         operator.screen.draw(grid, operator.modes, scroll, stale.rows(), links, out);
         place_images(operator, out);
         operator.stale.clear();
-        operator.last_frame = Some(now);
-        operator.drawn_now = false;
+        for id in operator.stale.touched() {
+            if let Some(pane) = self.panes.get_mut(id) {
+                pane.waits = false;
+            }
+        }
     }
 
     /// Marks the rows that panes changed. A pane of the terminal's whole width that scrolled is scrolled there.
@@ -152,7 +166,8 @@ impl Mux {
     /// Whether a pane holds its frame back: what it shows is not what is true.
     #[cfg(test)]
     pub(super) fn is_any_held(&self, now: Timestamp) -> bool {
-        self.panes.values().any(|pane| pane.is_held(now))
+        let put_off = self.operator.as_ref().is_some_and(|operator| !operator.stale.touched().is_empty());
+        put_off || self.panes.values().any(|pane| pane.is_held(now))
     }
 
     /// Everything composed from scratch: what the terminal must show after a frame.

@@ -35,7 +35,8 @@ pub(super) struct Operator {
     pub(super) last_frame: Option<Timestamp>,
     /// The pane that a key was sent to: its answer is drawn without waiting.
     pub(super) hurry: Option<PaneId>,
-    pub(super) drawn_now: bool,
+    /// The pane that answered a key: the next frame is due at once, and is its own.
+    pub(super) answered: Option<PaneId>,
     /// Bytes that go out before the next frame.
     pub(super) before: Vec<u8>,
     /// Images, with the cell that each starts at.
@@ -69,7 +70,7 @@ impl Operator {
             focused: true,
             last_frame: None,
             hurry: None,
-            drawn_now: false,
+            answered: None,
             before,
             images: Vec::new(),
             title: String::new(),

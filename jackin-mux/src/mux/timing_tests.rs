@@ -42,6 +42,26 @@ fn the_echo_of_a_key_does_not_wait_for_the_interval() {
 }
 
 #[test]
+fn the_answer_to_a_key_is_drawn_without_what_a_neighbour_prints() {
+    let mut stage = stage();
+    let neighbour = stage.focused();
+    stage.open(Place::Right(neighbour));
+    stage.now = 2_000;
+    stage.draw();
+    stage.types("x");
+    stage.print_in(neighbour, "flood");
+    stage.print("answer");
+    assert!(stage.mux.frame_due().unwrap() <= at(2_000));
+    stage.draw();
+    assert!(stage.shown().contains("answer") && !stage.shown().contains("flood"));
+    assert_eq!(stage.mux.frame_due(), Some(at(2_033)), "keys do not put the neighbour's frame off");
+    stage.now = 2_033;
+    stage.draw();
+    assert!(stage.shown().contains("flood"));
+    stage.check();
+}
+
+#[test]
 fn a_hidden_pane_costs_no_rendering() {
     let mut stage = stage();
     let hidden = stage.focused();
