@@ -287,7 +287,7 @@ impl Daemon {
         let size = self.mux.size(pane).unwrap_or_default();
         let started = self.clock.now();
         let is_agent = name.is_some();
-        let observed = Observed::new(name, rules, family, started);
+        let observed = Observed::new(name, rules, started);
         let mut surroundings = Surroundings::default();
         surroundings.read(|name| own.get(name).cloned().or_else(|| std::env::var(name).ok()));
         surroundings.cwd = cwd.clone().or_else(|| std::env::current_dir().ok());

@@ -36,7 +36,6 @@ pub(super) struct Observed {
     agent: Option<String>,
     /// Its name in screen rules.
     rules: Option<String>,
-    family: Option<Family>,
     hooks: Option<Hooks>,
     usage: ReportedUsage,
     /// The best channel that text and usage came by: what a lesser one repeats is no news.
@@ -87,17 +86,11 @@ impl Pulse {
 
 impl Observed {
     /// A session that was started at `now`; `agent` where its program is one.
-    pub(super) fn new(
-        agent: Option<String>,
-        rules: Option<String>,
-        family: Option<Family>,
-        now: Timestamp,
-    ) -> Self {
+    pub(super) fn new(agent: Option<String>, rules: Option<String>, now: Timestamp) -> Self {
         Self {
             authority: if agent.is_some() { Authority::for_agent(now) } else { Authority::for_shell(now) },
             agent,
             rules,
-            family,
             hooks: None,
             usage: ReportedUsage::default(),
             best_text: None,
@@ -276,7 +269,6 @@ impl Daemon {
                 let observed = &mut session.observed;
                 observed.agent = Some(family.name().to_owned());
                 observed.rules = Some(family.name().to_owned());
-                observed.family = Some(family);
                 // What it has drawn already was not looked at.
                 observed.pulse.beat(steady);
                 let verdict = observed.authority.agent_started(now);
@@ -288,7 +280,7 @@ impl Daemon {
                 let authority = &mut session.observed.authority;
                 let verdict = authority.agent_left(now);
                 let authority = std::mem::replace(authority, Authority::for_shell(now));
-                session.observed = Observed { authority, pulse, ..Observed::new(None, None, None, now) };
+                session.observed = Observed { authority, pulse, ..Observed::new(None, None, now) };
                 self.judge(id, verdict);
             }
         }

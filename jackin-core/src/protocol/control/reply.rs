@@ -156,15 +156,15 @@ pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,
     /// The pane that it is shown in; none once that was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub pane: Option<PaneId>,
     /// The position of that pane's tab, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub tab: Option<u32>,
     /// The title for people.
     pub title: String,
     /// The agent's name, where it is known to be one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub agent: Option<String>,
     /// What it does.
     pub status: AgentStatus,
@@ -177,7 +177,7 @@ pub struct SessionInfo {
     /// The size of its terminal.
     pub size: Size,
     /// Its working directory, where that can be known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cwd: Option<String>,
     /// What it used so far, as the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
