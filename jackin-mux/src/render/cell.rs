@@ -9,43 +9,50 @@ pub(crate) struct Cell {
     pub(super) pen: Pen,
 }
 
-/// One grapheme. Nearly all fit beside their length; a long one costs an allocation.
+/// One grapheme. Nearly all fit beside their length, which stands in the last byte; a long one costs an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
-    Short { len: u8, bytes: [u8; SHORT] },
+    Short([u8; SHORT + 1]),
     Long(Box<str>),
 }
 
 const SHORT: usize = 14;
+const NOTHING: Text = Text::Short([0; SHORT + 1]);
 
 impl Cell {
     pub(crate) const fn blank(pen: Pen) -> Self {
-        Self { text: Text::Short { len: 0, bytes: [0; SHORT] }, width: 1, pen }
+        Self { text: NOTHING, width: 1, pen }
     }
 
     pub(crate) fn new(text: &str, width: u8, pen: Pen) -> Self {
-        // A space and a blank look the same; one of them is enough to compare.
-        let text = if text == " " { "" } else { text };
-        let text = if text.len() <= SHORT {
-            let mut bytes = [0; SHORT];
-            bytes[..text.len()].copy_from_slice(text.as_bytes());
-            Text::Short { len: text.len() as u8, bytes }
-        } else {
-            Text::Long(text.into())
+        let mut bytes = [0; SHORT + 1];
+        let text = match text.as_bytes() {
+            // A space and a blank look the same; one of them is enough to compare.
+            [] | [b' '] => NOTHING,
+            &[byte] => {
+                (bytes[0], bytes[SHORT]) = (byte, 1);
+                Text::Short(bytes)
+            }
+            short if short.len() <= SHORT => {
+                bytes[..short.len()].copy_from_slice(short);
+                bytes[SHORT] = short.len() as u8;
+                Text::Short(bytes)
+            }
+            _ => Text::Long(text.into()),
         };
         Self { text, width, pen }
     }
 
     /// The right half of a wide character.
     pub(super) const fn right_half(pen: Pen) -> Self {
-        Self { text: Text::Short { len: 0, bytes: [0; SHORT] }, width: 0, pen }
+        Self { text: NOTHING, width: 0, pen }
     }
 
     /// The bytes to print for it.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.text {
-            Text::Short { len: 0, .. } => b" ",
-            Text::Short { len, bytes } => &bytes[..usize::from(*len)],
+            Text::Short(bytes) if bytes[SHORT] == 0 => b" ",
+            Text::Short(bytes) => &bytes[..usize::from(bytes[SHORT]).min(SHORT)],
             Text::Long(text) => text.as_bytes(),
         }
     }
@@ -62,6 +69,8 @@ impl Cell {
 
     /// Whether it shows nothing at all, in the terminal's own colours.
     pub(super) fn is_empty(&self) -> bool {
-        self.width == 1 && matches!(self.text, Text::Short { len: 0, .. }) && self.pen == Pen::default()
+        self.width == 1
+            && matches!(self.text, Text::Short(bytes) if bytes[SHORT] == 0)
+            && self.pen == Pen::default()
     }
 }

@@ -104,26 +104,33 @@ impl Grid {
         if fit.is_cut { self.write(row, after, end, "…", pen) } else { after }
     }
 
-    /// Copies a pane's row into a rectangle, from its left edge on. `link` translates the row's links.
-    pub(crate) fn draw(&mut self, rect: Rect, line: u16, row: &Row, mut link: impl FnMut(Pen) -> Pen) {
+    /// Copies a pane's row into a rectangle, from its left edge on. `look` says how what looks so in the pane looks here.
+    pub(crate) fn draw(&mut self, rect: Rect, line: u16, row: &Row, mut look: impl FnMut(Pen) -> Pen) {
         if line >= rect.rows {
             return;
         }
-        let right = rect.right().min(self.size.cols);
-        let at = rect.row + line;
-        for (offset, cell) in row.cells().iter().enumerate() {
-            let Some(col) = rect.col.checked_add(offset as u16).filter(|col| *col < right) else { break };
-            match cell.width() {
-                0 => {}
-                width if col + u16::from(width) <= right => {
-                    self.put(at, col, Cell::new(row.text(cell), width, link(cell.pen)));
-                }
-                // A wide character that the rectangle's edge would cut.
-                _ => self.put(at, col, Cell::blank(link(cell.pen))),
-            }
+        let cells = self.row_mut(rect.row + line);
+        let (left, right) = (usize::from(rect.col), usize::from(rect.right()).min(cells.len()));
+        if left >= right {
+            return;
         }
-        let drawn = rect.col + (row.cells().len() as u16).min(right.saturating_sub(rect.col));
-        self.fill(Rect { row: at, col: drawn, rows: 1, cols: right.saturating_sub(drawn) }, Pen::default());
+        // Only at its edges can the row meet what was there.
+        break_wide(cells, left);
+        break_wide(cells, right);
+        let cells = &mut cells[left..right];
+        let used = row.used().min(cells.len());
+        for (at, from) in row.cells()[..used].iter().enumerate() {
+            let pen = look(from.pen);
+            cells[at] = match from.width() {
+                0 => Cell::right_half(pen),
+                width if at + usize::from(width) <= cells.len() => Cell::new(row.text(from), width, pen),
+                // A wide character that the rectangle's edge would cut.
+                _ => Cell::blank(pen),
+            };
+        }
+        if used < cells.len() {
+            cells[used..].fill(Cell::blank(look(Pen::default())));
+        }
     }
 
     /// Copies a row of another grid to a place in this one.

@@ -31,6 +31,8 @@ pub(crate) struct Screen {
     at: Option<(u16, u16)>,
     pen: Pen,
     link: LinkId,
+    /// The pen that the two were taken from, before it was reduced to what the terminal can show.
+    taken: Option<Pen>,
     /// Whether anything above is true. A terminal that was just attached shows something of its own.
     known: bool,
 }
@@ -46,6 +48,7 @@ impl Screen {
             at: None,
             pen: Pen::default(),
             link: LinkId::NONE,
+            taken: None,
             known: false,
         }
     }
@@ -243,6 +246,10 @@ impl Screen {
     }
 
     fn take_pen(&mut self, pen: Pen, links: &LinkTable, out: &mut Vec<u8>) {
+        if self.taken == Some(pen) {
+            return;
+        }
+        self.taken = Some(pen);
         if pen.link != self.link && self.capabilities.links {
             out.extend_from_slice(b"\x1b]8;");
             match links.key(pen.link) {
