@@ -97,11 +97,8 @@ impl Mux {
         operator.screen.draw(grid, operator.modes, scroll, stale.rows(), links, out);
         place_images(operator, out);
         operator.stale.clear();
-        for id in operator.stale.touched() {
-            if let Some(pane) = self.panes.get_mut(id) {
-                pane.waits = false;
-            }
-        }
+        // Of all: one that has no room any more is not among those that printed.
+        self.panes.values_mut().for_each(|pane| pane.waits = false);
     }
 
     /// Marks the rows that panes changed. A pane of the terminal's whole width that scrolled is scrolled there.

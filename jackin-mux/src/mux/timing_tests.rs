@@ -62,6 +62,28 @@ fn the_answer_to_a_key_is_drawn_without_what_a_neighbour_prints() {
 }
 
 #[test]
+fn a_pane_that_was_hidden_while_it_waited_is_drawn_again() {
+    let mut stage = stage();
+    let first = stage.focused();
+    stage.now = 2_000;
+    stage.draw();
+    stage.print("first");
+    stage.draw();
+    stage.print("touched");
+    stage.open(Place::Tab);
+    stage.types("x");
+    stage.print("answer");
+    stage.draw();
+    let now = stage.at();
+    stage.mux.focus(first, now);
+    stage.now = 2_100;
+    stage.draw();
+    stage.print("later");
+    stage.now = 2_200;
+    assert!(stage.draw().contains("later"));
+}
+
+#[test]
 fn a_hidden_pane_costs_no_rendering() {
     let mut stage = stage();
     let hidden = stage.focused();
