@@ -350,11 +350,17 @@ mod attention_tests;
 #[cfg(test)]
 mod chrome_tests;
 #[cfg(test)]
+mod image_tests;
+#[cfg(test)]
 mod law_tests;
+#[cfg(test)]
+mod mouse_tests;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod prefix_tests;
+#[cfg(test)]
+mod query_tests;
 #[cfg(test)]
 mod routing_tests;
 #[cfg(test)]

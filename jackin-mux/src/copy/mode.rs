@@ -96,7 +96,8 @@ impl Pane {
     /// Adds to the query that is being typed.
     pub(crate) fn copy_paste(&mut self, text: &str) {
         if let Some(entry) = self.copy.as_mut().and_then(|copy| copy.entry.as_mut()) {
-            entry.extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_QUERY));
+            let room = LONGEST_QUERY.saturating_sub(entry.len());
+            entry.extend(text.chars().filter(|c| !c.is_control()).take(room));
         }
     }
 
@@ -277,10 +278,16 @@ impl Pane {
             copy.missed = true;
             return;
         }
-        let matches_in = |line: i64| -> Vec<u16> {
-            let text: Vec<char> = self.characters(line).into_iter().map(fold).collect();
-            let found = text.windows(query.len()).enumerate().filter(|(_, window)| *window == query);
-            found.map(|(col, _)| col as u16).collect()
+        let mut row = Row::new();
+        let mut matches_in = |line: i64| -> Vec<u16> {
+            self.read_line(line, &mut row);
+            // The right half of a wide character is no character of its own.
+            let cells = row.cells().iter().enumerate().filter(|(_, cell)| cell.width() > 0);
+            let text: Vec<(u16, char)> = cells
+                .map(|(col, cell)| (col as u16, row.text(cell).chars().next().map_or(' ', fold)))
+                .collect();
+            let is_match = |window: &&[(u16, char)]| window.iter().map(|(_, c)| c).eq(&query);
+            text.windows(query.len()).filter(is_match).map(|window| window[0].0).collect()
         };
         for step in 0..=lines {
             let offset = if backward { -step } else { step };

@@ -78,6 +78,28 @@ fn a_search_goes_back_through_history_and_round() {
 }
 
 #[test]
+fn wide_characters_are_found() {
+    let mut pane = pane("first\r\nsome 日本語 text\r\nlast");
+    pane.enter_copy_mode();
+    press(&mut pane, "?", CopyKeys::Vi);
+    pane.copy_paste("日本語 t");
+    press(&mut pane, "enter", CopyKeys::Vi);
+    let copy = pane.copy.clone().unwrap();
+    assert_eq!((copy.cursor, copy.missed), (Point { line: 1, col: 5 }, false));
+}
+
+#[test]
+fn what_is_pasted_into_a_search_has_a_limit() {
+    let mut pane = pane("text");
+    pane.enter_copy_mode();
+    press(&mut pane, "/", CopyKeys::Vi);
+    for _ in 0..10 {
+        pane.copy_paste(&"x".repeat(100));
+    }
+    assert_eq!(pane.copy.as_ref().and_then(|copy| copy.entry.as_ref()).map(String::len), Some(256));
+}
+
+#[test]
 fn output_does_not_move_what_is_looked_at() {
     let text: String = crate::copy::numbered_lines(30);
     let mut pane = pane(&text);

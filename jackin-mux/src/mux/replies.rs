@@ -42,7 +42,11 @@ impl Mux {
             }
             Reply::Osc { number, raw } => {
                 let asked = match number {
-                    4 => Asked::Palette(read_number(raw.get(4..).unwrap_or_default()).0),
+                    4 => match read_number(raw.get(4..).unwrap_or_default()).0 {
+                        index @ 0..=255 => Asked::Palette(index),
+                        // No palette is larger, and answers are remembered.
+                        _ => return,
+                    },
                     10..=19 => Asked::Color(number.into()),
                     52 => Asked::Clipboard,
                     _ => return,

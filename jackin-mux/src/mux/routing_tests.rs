@@ -8,14 +8,14 @@ use crate::input::{Client, Input};
 use crate::output::Output;
 use crate::settings::{Forward, Settings};
 
-const SIZE: Size = Size { rows: 10, cols: 40 };
+pub(super) const SIZE: Size = Size { rows: 10, cols: 40 };
 
-fn stage() -> Stage {
+pub(super) fn stage() -> Stage {
     Stage::plain(SIZE)
 }
 
 /// With a terminal that said what it can do.
-fn ghostty() -> Stage {
+pub(super) fn ghostty() -> Stage {
     let mut stage = stage();
     stage.types("\x1b[?2026;2$y\x1b[?0u\x1b[?62;22c");
     stage.draw();
@@ -23,13 +23,13 @@ fn ghostty() -> Stage {
     stage
 }
 
-fn contains(frame: &str, bytes: &str) -> bool {
+pub(super) fn contains(frame: &str, bytes: &str) -> bool {
     frame.contains(&bytes.as_bytes().escape_ascii().to_string())
 }
 
 /// What the focused pane prints reaches the terminal byte for byte.
 #[track_caller]
-fn assert_passes(sequence: &str) {
+pub(super) fn assert_passes(sequence: &str) {
     let mut stage = ghostty();
     stage.print(sequence);
     assert!(contains(&stage.draw(), sequence), "{:?}", stage.frame.escape_ascii());
@@ -196,51 +196,8 @@ fn clipboard_writes_pass_for_the_focused_pane() {
 }
 
 #[test]
-fn clipboard_reads_are_refused_unless_allowed() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print("\x1b]52;c;?\x07");
-    assert_eq!((stage.draw().as_str(), stage.written(pane).as_str()), ("", ""));
-    let forward = Forward { clipboard_read: true, ..Forward::default() };
-    let mut stage = Stage::new(SIZE, Settings { forward, chrome: false, ..Settings::default() });
-    let pane = stage.focused();
-    stage.print("\x1b]52;c;?\x07");
-    assert!(contains(&stage.draw(), "\x1b]52;c;?\x07"));
-    stage.types("\x1b]52;c;aGk=\x07");
-    assert_eq!(stage.written(pane), "\\x1b]52;c;aGk=\\x07");
-}
-
-#[test]
 fn unknown_oscs_pass_unchanged() {
     assert_passes("\x1b]31337;whatever;it is\x07");
-}
-
-#[test]
-fn kitty_graphics_pass_with_the_cursor_in_place_and_replies_return() {
-    assert_passes("\x1b_Gi=1,a=q;AAAA\x1b\\");
-    let mut stage = ghostty();
-    let first = stage.focused();
-    let second = stage.open(Place::Right(first));
-    stage.draw();
-    stage.print("\x1b[3;5H\x1b_Gi=1,a=T;AAAA\x1b\\");
-    let frame = stage.draw();
-    assert!(contains(&frame, "\x1b[3;26H\x1b_Gi=1,a=T;AAAA\x1b\\"), "{frame}");
-    stage.check();
-    stage.types("\x1b_Gi=1;OK\x1b\\");
-    assert_eq!(stage.written(second), "\\x1b_Gi=1;OK\\x1b\\\\");
-}
-
-#[test]
-fn an_image_across_the_panes_edge_is_dropped_and_counted() {
-    let mut stage = ghostty();
-    stage.print("\x1b_Gc=41,r=1,a=T;AAAA\x1b\\");
-    assert!(!contains(&stage.draw(), "\x1b_G"));
-    assert_eq!(stage.mux.frames().dropped_sequences, 1);
-}
-
-#[test]
-fn sixel_graphics_pass() {
-    assert_passes("\x1bPq#0;2;0;0;0#0~~@@vv@@~~\x1b\\");
 }
 
 #[test]
@@ -300,61 +257,6 @@ fn our_frames_are_synchronized_when_the_terminal_can() {
 }
 
 #[test]
-fn colour_queries_go_out_and_answers_return_to_who_asked() {
-    let mut stage = ghostty();
-    let first = stage.focused();
-    let second = stage.open(Place::Right(first));
-    stage.draw();
-    stage.print_in(first, "\x1b]11;?\x07");
-    assert!(contains(&stage.draw(), "\x1b]11;?\x07"), "a pane that is not focused may ask too");
-    stage.types("\x1b]11;rgb:1111/1111/1111\x07");
-    assert_eq!(
-        stage.outputs(),
-        [Output::WritePty { pane: first, bytes: b"\x1b]11;rgb:1111/1111/1111\x07".to_vec() }]
-    );
-    stage.print_in(second, "\x1b]4;3;?\x1b\\");
-    assert!(contains(&stage.draw(), "\x1b]4;3;?\x1b\\"));
-    stage.types("\x1b]4;3;rgb:cdcd/cdcd/0000\x1b\\");
-    assert_eq!(stage.written(second), "\\x1b]4;3;rgb:cdcd/cdcd/0000\\x1b\\\\");
-}
-
-#[test]
-fn without_a_terminal_colours_are_what_the_last_one_said() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print("\x1b]10;?\x07");
-    stage.draw();
-    stage.types("\x1b]10;rgb:aaaa/bbbb/cccc\x07");
-    stage.outputs();
-    stage.input(Input::Detached);
-    stage.outputs();
-    stage.print("\x1b]10;?\x07\x1b]11;?\x07");
-    assert_eq!(stage.written(pane), "\\x1b]10;rgb:aaaa/bbbb/cccc\\x07\\x1b]11;rgb:0000/0000/0000\\x1b\\\\");
-}
-
-#[test]
-fn a_terminal_that_leaves_without_answering_leaves_nobody_waiting() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print("\x1b]11;?\x07");
-    assert_eq!(stage.written(pane), "");
-    stage.input(Input::Detached);
-    assert_eq!(stage.written(pane), "\\x1b]11;rgb:0000/0000/0000\\x1b\\\\");
-}
-
-#[test]
-fn dark_and_light_are_told_to_who_subscribed() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print("\x1b[?2031h");
-    assert!(contains(&stage.draw(), "\x1b[?2031h"));
-    stage.types("\x1b[?997;2n");
-    assert_eq!(stage.written(pane), "\\x1b[?997;2n");
-    stage.print("\x1b[?2031l");
-    assert!(contains(&stage.draw(), "\x1b[?2031l"));
-}
-
-#[test]
 fn true_colour_survives_a_tab_switch() {
     let mut stage = ghostty();
     let first = stage.focused();
@@ -399,125 +301,6 @@ fn a_paste_is_wrapped_when_the_program_asked_for_it_however_it_is_cut() {
             assert_eq!(stage.written(pane), wanted.as_bytes().escape_ascii().to_string(), "cut at {cut}");
         }
     }
-}
-
-#[test]
-fn the_mouse_is_told_relative_to_the_pane() {
-    let mut stage = Stage::new(SIZE, Settings::default());
-    let first = stage.focused();
-    let second = stage.open(Place::Right(first));
-    stage.print_in(second, "\x1b[?1000h\x1b[?1006h");
-    stage.types("\x1b[<0;25;6M");
-    // The bar and the header take two rows, the first pane and the border twenty columns and one.
-    assert_eq!(stage.written(second), "\\x1b[<0;4;4M");
-}
-
-#[test]
-fn a_press_in_the_top_row_belongs_to_the_tabs() {
-    let mut stage = Stage::new(SIZE, Settings::default());
-    let first = stage.focused();
-    stage.open(Place::Tab);
-    stage.print("\x1b[?1003h\x1b[?1006h");
-    stage.types("\x1b[<0;12;1M\x1b[<0;12;1m");
-    assert_eq!(stage.mux.focused(), Some(first));
-    assert_eq!(stage.written(first), "");
-}
-
-#[test]
-fn a_press_gives_a_pane_the_focus() {
-    let mut stage = stage();
-    let first = stage.focused();
-    stage.open(Place::Right(first));
-    stage.types("\x1b[<0;3;3M\x1b[<0;3;3m");
-    assert_eq!(stage.mux.focused(), Some(first));
-}
-
-#[test]
-fn a_border_is_dragged() {
-    let mut stage = stage();
-    let first = stage.focused();
-    stage.open(Place::Right(first));
-    let cols = |stage: &Stage| stage.mux.size(first).unwrap().cols;
-    let border = cols(&stage) + 1;
-    stage.types(&format!("\x1b[<0;{border};3M\x1b[<32;31;3M\x1b[<32;11;3M\x1b[<0;11;3m"));
-    assert_eq!(cols(&stage), 10);
-    stage.types("\x1b[<32;20;3M");
-    assert_eq!(cols(&stage), 10, "the button is up");
-    stage.draw();
-    stage.check();
-}
-
-#[test]
-fn a_program_that_did_not_ask_for_the_mouse_is_not_told() {
-    let mut stage = stage();
-    let pane = stage.focused();
-    stage.types("\x1b[<0;3;3M\x1b[<32;9;3M\x1b[<0;9;3m\x1b[<2;3;3M\x1b[<2;3;3m");
-    assert_eq!(stage.written(pane), "");
-}
-
-#[test]
-fn the_wheel_scrolls_history_and_typing_returns() {
-    let mut stage = stage();
-    let pane = stage.focused();
-    stage.print(&crate::copy::numbered_lines(30));
-    stage.types("\x1b[<64;3;3M");
-    stage.draw();
-    stage.check();
-    assert!(stage.shown().starts_with("line 18"), "{}", stage.shown());
-    stage.types("x");
-    stage.draw();
-    assert!(stage.shown().starts_with("line 21"), "{}", stage.shown());
-    assert_eq!(stage.written(pane), "x");
-}
-
-#[test]
-fn the_wheel_over_a_pane_without_history_does_nothing() {
-    let mut stage = stage();
-    stage.types("\x1b[<64;3;3M");
-    assert_eq!((stage.draw().as_str(), stage.outputs()), ("", vec![]));
-}
-
-#[test]
-fn the_wheel_is_cursor_keys_on_the_alternate_screen() {
-    let mut stage = stage();
-    let pane = stage.focused();
-    stage.print("\x1b[?1049h");
-    stage.types("\x1b[<64;3;3M");
-    assert_eq!(stage.written(pane), "\\x1b[A".repeat(3));
-    stage.print("\x1b[?1h");
-    stage.types("\x1b[<65;3;3M");
-    assert_eq!(stage.written(pane), "\\x1bOB".repeat(3));
-    stage.print("\x1b[?1000h\x1b[?1006h");
-    stage.types("\x1b[<65;3;3M");
-    assert_eq!(stage.written(pane), "\\x1b[<65;3;3M");
-}
-
-#[test]
-fn text_is_marked_by_the_mouse_and_copied() {
-    let mut stage = stage();
-    stage.print("see https://example.org/x. and\r\nmore");
-    stage.draw();
-    stage.types("\x1b[<0;5;1M\x1b[<32;7;1M\x1b[<0;7;1m");
-    stage.check_copied("htt");
-    stage.types("\x1b[<0;9;1M\x1b[<0;9;1m\x1b[<0;9;1M\x1b[<0;9;1m");
-    stage.check_copied("https://example.org/x");
-    stage.types("\x1b[<0;9;1M\x1b[<0;9;1m");
-    stage.check_copied("see https://example.org/x. and\n");
-}
-
-#[test]
-fn marking_beyond_the_edge_scrolls() {
-    let mut stage = Stage::new(SIZE, Settings::default());
-    stage.print(&crate::copy::numbered_lines(30));
-    stage.types("\x1b[<0;8;2M");
-    for _ in 0..3 {
-        stage.types("\x1b[<32;1;1M");
-    }
-    stage.draw();
-    stage.check();
-    assert!(stage.shown().contains("\nline 19"), "{}", stage.shown());
-    stage.types("\x1b[<0;1;1m");
-    stage.check_copied("line 19\nline 20\nline 21\nline 22");
 }
 
 #[test]
@@ -573,103 +356,6 @@ fn what_panics_the_emulator_costs_only_its_screen() {
     stage.draw();
     stage.check();
     assert!(stage.shown().starts_with("alive\n"));
-}
-
-#[test]
-fn images_are_not_shown_again_on_a_tab_switch() {
-    for image in ["\x1b_Ga=T,c=2,r=1;AAAA\x1b\\", "\x1bPq#0~~\x1b\\"] {
-        let mut stage = ghostty();
-        let first = stage.focused();
-        stage.print(image);
-        assert!(contains(&stage.draw(), image));
-        stage.open(Place::Tab);
-        stage.draw();
-        let at = stage.at();
-        stage.mux.focus(first, at);
-        assert!(!contains(&stage.draw(), image));
-    }
-}
-
-#[test]
-fn an_image_is_measured_by_the_cells_of_the_terminal() {
-    // 400 by 200 pixels: 50 by 13 cells of 8 by 16, and 20 by 5 of 20 by 40.
-    for image in ["\x1b_Ga=T,s=400,v=200;AAAA\x1b\\", "\x1bPq\"1;1;400;200#0~\x1b\\"] {
-        let mut stage = ghostty();
-        stage.print(image);
-        assert!(!contains(&stage.draw(), image));
-        assert_eq!(stage.mux.frames().dropped_sequences, 1);
-        stage.types("\x1b[6;40;20t");
-        stage.print(image);
-        assert!(contains(&stage.draw(), image));
-    }
-}
-
-#[test]
-fn the_terminal_is_asked_for_its_cells_and_programs_are_told() {
-    let mut stage = Stage::empty(SIZE, Settings::default());
-    stage.attach(Client::modern(SIZE));
-    assert!(contains(&stage.frame.escape_ascii().to_string(), "\x1b[16t"));
-    stage.types("\x1b[6;40;20t");
-    let pane = stage.open(Place::Tab);
-    stage.print("\x1b[16t");
-    assert_eq!(stage.written(pane), "\\x1b[6;40;20t");
-}
-
-#[test]
-fn all_pieces_of_an_image_that_does_not_fit_are_dropped() {
-    let mut stage = ghostty();
-    stage.print("\x1b_Ga=T,c=99,m=1;AAAA\x1b\\\x1b_Gm=1;BBBB\x1b\\\x1b_Gm=0;CCCC\x1b\\");
-    assert!(!contains(&stage.draw(), "\x1b_G"));
-    assert_eq!(stage.mux.frames().dropped_sequences, 1);
-    stage.print("\x1b_Ga=T,c=9,m=1;AAAA\x1b\\\x1b_Gm=0;CCCC\x1b\\");
-    let frame = stage.draw();
-    assert!(contains(&frame, "AAAA") && contains(&frame, "CCCC"), "{frame}");
-}
-
-#[test]
-fn a_question_that_nobody_answers_in_time_is_answered_with_what_is_known() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print("\x1b]11;?\x07");
-    stage.wait(499);
-    assert_eq!(stage.written(pane), "");
-    assert_eq!(stage.mux.poll_timeout().map(jackin_core::Timestamp::as_millis), Some(stage.now + 1));
-    stage.wait(1);
-    assert_eq!(stage.written(pane), "\\x1b]11;rgb:0000/0000/0000\\x1b\\\\");
-    stage.types("\x1b]11;rgb:1111/1111/1111\x07");
-    assert_eq!(stage.written(pane), "", "nobody waits for it any more");
-    stage.print("\x1b]11;?\x07");
-    stage.wait(500);
-    assert_eq!(stage.written(pane), "\\x1b]11;rgb:1111/1111/1111\\x07", "but it is known now");
-    assert_eq!(stage.mux.poll_timeout(), None);
-}
-
-#[test]
-fn more_questions_than_anyone_asks_are_all_answered() {
-    let mut stage = ghostty();
-    let pane = stage.focused();
-    stage.print(&"\x1b]4;1;?\x07".repeat(1_000));
-    stage.wait(500);
-    assert_eq!(stage.written(pane).matches("]4;1;rgb:").count(), 1_000);
-}
-
-#[test]
-fn a_click_on_the_context_row_tells_more() {
-    let mut stage = Stage::new(SIZE, Settings::default());
-    let context = crate::Context { branch: Some("fix/login".into()), ..crate::Context::default() };
-    stage.input(Input::Context(&context));
-    stage.types("\x1b[<0;3;10M\x1b[<0;3;10m");
-    stage.draw();
-    assert!(stage.shown().contains("─ Details ─"), "{}", stage.shown());
-}
-
-#[test]
-fn what_a_program_cleared_can_be_scrolled_back_to() {
-    let mut stage = stage();
-    stage.print("before the clear\r\n\x1b[H\x1b[2Jafter");
-    stage.types("\x1b[<64;3;3M");
-    stage.draw();
-    assert!(stage.shown().contains("before the clear"), "{}", stage.shown());
 }
 
 #[test]
