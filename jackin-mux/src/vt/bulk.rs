@@ -1,15 +1,17 @@
-//! Jump-scroll: lines that would be drawn and scrolled off within one buffer go straight to history.
+//! Jump-scroll: lines go straight to history, or to the screen as they will be in history, without being drawn.
 //!
 //! Only lines of text, tabs and SGR that end in CR LF qualify, and only while the cursor waits at the start of a blank last row of the
-//! whole main screen. The last screenful of such lines is always really drawn. A line that does not qualify ends the jump before it;
-//! everything is then as if each line had been drawn.
+//! whole main screen. The last screenful stays on the screen as loose rows; where it has lines that take several rows or graphemes of
+//! several characters, it is really drawn. A line that does not qualify ends the jump before it; everything is then as if each line had
+//! been drawn.
 
 use memchr::memchr;
 
 use super::canvas::Place;
-use super::glyph::{Class, Grapheme, class};
-use super::line::{Extent, LineWriter};
+use super::glyph::{Class, Grapheme, Graphemes, class};
+use super::line::{Extent, LineWriter, Pieces};
 use super::link::LinkId;
+use super::loose::Span;
 use super::modes::Mode;
 use super::pen::{Color, Pen};
 use super::scan::{clean_csi, text_len};
@@ -32,9 +34,10 @@ struct Line {
     /// Where it starts in the input, and the pen there.
     start: usize,
     pen: Pen,
-    /// Where it ends in `encoded`.
-    end: usize,
-    extent: Extent,
+    /// Where it ends in `encoded`, and how much room it takes.
+    span: Span,
+    /// Whether it can be a loose row.
+    simple: bool,
 }
 
 /// What a jump did.
@@ -49,10 +52,14 @@ pub(super) struct Jumped {
 struct Measured {
     cells: u32,
     wide: bool,
+    /// Whether it has graphemes of several characters.
+    joined: bool,
 }
 
 /// Lines gathered, beyond those that will be drawn, before they go to history.
-const BATCH: usize = 512;
+const BATCH: usize = 2048;
+/// Room made for lines before they are read.
+const LARGEST_RESERVE: usize = 16 * 1024;
 
 impl Jump {
     /// Jumped bytes cost this much less than drawn ones.
@@ -65,8 +72,10 @@ impl Jump {
         let link = screen.canvas.past().styles.links.key(screen.pen.link).map(str::to_owned);
         let mut pen = screen.pen;
         let mut at = 0;
+        let mut taken = 0;
         let mut begun = false;
         let mut retry = bytes.len();
+        self.encoded.reserve(bytes.len().min(LARGEST_RESERVE));
         while let Some(len) = memchr(b'\n', &bytes[at..]) {
             let before = pen;
             let from = self.encoded.len();
@@ -74,30 +83,64 @@ impl Jump {
                 self.encode(&bytes[at..at + len], &mut pen, link.as_deref(), &screen.tabs, columns)
             else {
                 self.encoded.truncate(from);
+                pen = before;
                 retry = at + len + 1;
                 break;
             };
             let extent = Extent::new(measured.cells, measured.wide);
-            self.lines.push(Line { start: at, pen: before, end: self.encoded.len(), extent });
+            let span = Span { end: self.encoded.len(), extent };
+            let simple = !measured.joined && measured.cells <= columns;
+            self.lines.push(Line { start: at, pen: before, span, simple });
             at += len + 1;
             if self.lines.len() == rows + BATCH {
-                self.store(screen, BATCH, &mut begun);
+                if !begun && self.can_roll(rows) {
+                    self.roll(screen, rows + BATCH);
+                    (taken, screen.pen) = (at, pen);
+                } else {
+                    self.store(screen, BATCH, &mut begun);
+                }
             }
         }
-        // With few lines beyond a screenful, emptying the screen first would cost more than drawing them.
-        let enough = begun || self.lines.len() >= 2 * rows;
-        let taken = if enough {
-            self.store(screen, self.lines.len().saturating_sub(rows), &mut begun);
-            let first = self.lines.first().map_or(at, |line| line.start);
+        let count = self.lines.len();
+        if begun || (count >= 2 * rows && !self.can_roll(rows)) {
+            // With fewer lines, emptying the screen first would cost more than drawing them.
+            self.store(screen, count.saturating_sub(rows), &mut begun);
+            taken = self.lines.first().map_or(at, |line| line.start);
             screen.pen = self.lines.first().map_or(pen, |line| line.pen);
             screen.end_grapheme();
-            first
-        } else {
-            0
-        };
+        } else if count > 0 {
+            let simple = self.lines.iter().position(|line| !line.simple).unwrap_or(count);
+            let rolled = if self.can_roll(rows) { count } else { simple };
+            self.roll(screen, rolled);
+            if let Some(line) = self.lines.first() {
+                (taken, screen.pen) = (line.start, line.pen);
+                retry = self.lines.get(1).map_or(at, |line| line.start);
+            } else {
+                (taken, screen.pen) = (at, pen);
+            }
+        }
         self.lines = Vec::new();
         self.encoded = Vec::new();
         Jumped { taken, retry: retry - taken }
+    }
+
+    /// Whether the last screenful of lines can be loose rows.
+    fn can_roll(&self, rows: usize) -> bool {
+        self.lines.iter().rev().take(rows - 1).all(|line| line.simple)
+    }
+
+    /// Moves the first `count` lines to the screen, and what they push off it to history.
+    fn roll(&mut self, screen: &mut Screen, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let lines = &self.lines[..count];
+        screen.canvas.roll(lines.iter().map(|line| line.span), &self.encoded);
+        screen.end_grapheme();
+        if let Some(c) = last_char(&self.encoded, lines) {
+            screen.last_char = Some(c);
+        }
+        self.forget(count);
     }
 
     /// Moves the first `count` lines to history; the first time, what is on the screen goes before them.
@@ -110,19 +153,22 @@ impl Jump {
             screen.canvas.past_mut().history.close();
             screen.canvas.cursor = Place::default();
         }
-        let columns = screen.canvas.columns();
         let past = screen.canvas.past_mut();
         let mut start = 0;
         for line in &self.lines[..count] {
-            past.history.push(&self.encoded[start..line.end], line.extent, false);
-            past.pushed += past.history.last_rows(columns);
-            start = line.end;
+            past.push_line(&self.encoded[start..line.span.end], line.span.extent);
+            start = line.span.end;
         }
         past.history.trim();
+        self.forget(count);
+    }
+
+    fn forget(&mut self, count: usize) {
+        let start = count.checked_sub(1).map_or(0, |last| self.lines[last].span.end);
         self.lines.drain(..count);
         self.encoded.drain(..start);
         for line in &mut self.lines {
-            line.end -= start;
+            line.span.end -= start;
         }
     }
 
@@ -144,7 +190,7 @@ impl Jump {
         let (len, ascii) = text_len(text);
         if len == text.len() && ascii && *pen == Pen::default() {
             self.encoded.extend_from_slice(text);
-            return Some(Measured { cells: len as u32, wide: false });
+            return Some(Measured { cells: len as u32, wide: false, joined: false });
         }
         self.encode_styled(text, pen, link, tabs, columns)
     }
@@ -159,8 +205,8 @@ impl Jump {
     ) -> Option<Measured> {
         self.writer.start();
         let mut rest = text;
-        let mut measured = Measured { cells: 0, wide: false };
-        let mut complex = false;
+        let mut measured = Measured { cells: 0, wide: false, joined: false };
+        let mut tabs_used = false;
         let mut colored = false;
         // Columns passed over by tabs: blanks, but only if something follows.
         let mut skipped = 0;
@@ -179,7 +225,7 @@ impl Jump {
                 if ascii {
                     measured.cells += len as u32;
                 } else {
-                    complex |= measure(std::str::from_utf8(&rest[..len]).ok()?, &mut measured)?;
+                    measure(std::str::from_utf8(&rest[..len]).ok()?, &mut measured)?;
                 }
                 rest = &rest[len..];
             }
@@ -200,7 +246,7 @@ impl Jump {
                         return None;
                     }
                     skipped = u32::from(tabs.next(column as u16, columns as u16)) - measured.cells;
-                    complex = true;
+                    tabs_used = true;
                     rest = &rest[1..];
                 }
                 Some(_) => return None,
@@ -208,7 +254,10 @@ impl Jump {
         }
         // A coloured background fills the row that a line feed or a wrap brings in; tabs and joined characters depend on the edge.
         let wraps = measured.cells > columns;
-        let qualifies = pen.background == Color::Default && !(wraps && (complex || colored));
+        // A wide character has no room in a screen of one column.
+        let fits = columns > 1 || !measured.wide;
+        let qualifies =
+            fits && pen.background == Color::Default && !(wraps && (measured.joined || tabs_used || colored));
         qualifies.then_some(measured)
     }
 }
@@ -235,39 +284,43 @@ impl Screen {
     }
 }
 
-/// Adds the columns of text that is not all ASCII. True if it has graphemes of several characters; `None` if drawing them would not
-/// simply be their text.
-fn measure(text: &str, measured: &mut Measured) -> Option<bool> {
-    let mut complex = false;
-    let mut cells = 0;
-    let mut wide = false;
+/// Adds the columns of text that is not all ASCII; `None` if drawing it would not simply be its text.
+fn measure(text: &str, measured: &mut Measured) -> Option<()> {
     let mut chars = text.char_indices();
     let mut start = 0;
     while let Some((at, c)) = chars.next() {
         match class(c) {
             Class::Narrow => {
-                cells += 1;
+                measured.cells += 1;
                 start = at;
             }
             Class::Wide => {
-                cells += 2;
-                wide = true;
+                measured.cells += 2;
+                measured.wide = true;
                 start = at;
             }
             _ => {
                 // The grapheme that began before this character, with all that follows and joins it.
                 let joined = joined(&text[start..], at - start)?;
-                cells += joined.wider;
-                complex = true;
+                measured.cells += joined.wider;
+                measured.wide = true;
+                measured.joined = true;
                 for _ in 0..joined.chars - 1 {
                     chars.next();
                 }
             }
         }
     }
-    measured.cells += cells;
-    measured.wide |= wide || complex;
-    Some(complex)
+    Some(())
+}
+
+/// The character that a repetition would repeat after these lines.
+fn last_char(text: &[u8], lines: &[Line]) -> Option<char> {
+    (0..lines.len()).rev().find_map(|at| {
+        let start = at.checked_sub(1).map_or(0, |before| lines[before].span.end);
+        let last = Pieces::new(&text[start..lines[at].span.end]).last()?;
+        Graphemes::new(last.text).last()?.0.chars().next()
+    })
 }
 
 /// The columns of text in which each character stands for itself.

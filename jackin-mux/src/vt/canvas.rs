@@ -10,7 +10,9 @@ use jackin_core::Size;
 
 use super::damage::Damage;
 use super::history::History;
+use super::line::Pieces;
 use super::link::LinkId;
+use super::loose::Loose;
 use super::number::push_number;
 use super::past::Past;
 use super::pen::{Attributes, Color, Pen, Underline};
@@ -44,8 +46,8 @@ pub(super) struct Canvas {
     alternate: bool,
     /// For each row, a column from which on all cells are blank with the default look.
     used: Vec<u16>,
-    /// For each row, what it was last drawn by, if nothing touched it since; 0 if unknown.
-    signatures: Vec<u64>,
+    /// For each row, its line if the grid does not have it; empty until there is one.
+    pub(super) loose: Vec<Loose>,
     /// The shell-integration marks of each row; empty until there is one.
     marks: Vec<Marks>,
     hidden: Hidden,
@@ -59,6 +61,7 @@ pub(super) struct Canvas {
 struct Hidden {
     at: Place,
     used: Vec<u16>,
+    loose: Vec<Loose>,
     marks: Vec<Marks>,
     margins: (u16, u16),
     /// The alternate grid has memory only once it was shown.
@@ -79,7 +82,7 @@ impl Canvas {
             damage: Damage::all(size.rows),
             alternate: false,
             used: vec![0; usize::from(size.rows)],
-            signatures: vec![0; usize::from(size.rows)],
+            loose: Vec::new(),
             marks: Vec::new(),
             hidden: Hidden::new(size),
             work: 0,
@@ -110,6 +113,10 @@ impl Canvas {
     /// From this column on the row is blank with the default look.
     pub(super) fn used(&self, row: u16) -> u16 {
         self.used.get(usize::from(row)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn set_used(&mut self, row: u16, used: u16) {
+        self.used[usize::from(row)] = used;
     }
 
     pub(super) fn past(&self) -> &Past {
@@ -163,7 +170,7 @@ impl Canvas {
         self.out.extend_from_slice(text);
         self.cursor.column += width;
         self.at = self.cursor;
-        self.touch(self.cursor.row);
+        self.damage.mark(self.cursor.row);
         let used = &mut self.used[usize::from(self.cursor.row)];
         *used = (*used).max(self.cursor.column);
         if self.out.len() > BATCH {
@@ -175,7 +182,7 @@ impl Canvas {
     pub(super) fn mark(&mut self, text: &[u8]) {
         self.sync(self.raw);
         self.out.extend_from_slice(text);
-        self.touch(self.cursor.row);
+        self.damage.mark(self.cursor.row);
         // vt100 turns a blank cell that gets a mark into a space.
         let used = &mut self.used[usize::from(self.cursor.row)];
         *used = (*used).max(self.cursor.column);
@@ -184,6 +191,10 @@ impl Canvas {
     /// Makes the cursor, which must be behind the last column, go on in the next row when the next text is drawn. True if that
     /// scrolls.
     pub(super) fn wrap(&mut self) -> bool {
+        if self.cursor.row != self.bottom && self.cursor.row + 1 < self.rows() {
+            // Afterwards vt100's cursor must stay where it is until the text comes.
+            self.settle(self.cursor.row + 1);
+        }
         self.sync(self.raw);
         let scrolls = self.cursor.row == self.bottom;
         if scrolls {
@@ -208,6 +219,11 @@ impl Canvas {
     pub(super) fn scroll_up(&mut self, count: u16, pen: &Pen) {
         let count = count.min(self.bottom - self.top + 1);
         if count == 0 {
+            return;
+        }
+        if self.all_loose(self.top, self.bottom) {
+            self.scroll_loose(self.top, self.bottom, count);
+            self.fill(self.bottom + 1 - count, self.bottom + 1, pen);
             return;
         }
         self.leave(count);
@@ -266,7 +282,7 @@ impl Canvas {
         }
         self.sync(self.raw);
         self.csi(&[u32::from(count)], b'@');
-        self.touch(row);
+        self.damage.mark(row);
         let columns = self.columns();
         let used = &mut self.used[usize::from(row)];
         if *used > column {
@@ -288,7 +304,7 @@ impl Canvas {
         }
         self.sync(self.raw);
         self.csi(&[u32::from(count)], b'P');
-        self.touch(row);
+        self.damage.mark(row);
         let used = &mut self.used[usize::from(row)];
         if *used > column {
             *used = (*used - count.min(*used - column)).max(column);
@@ -309,6 +325,14 @@ impl Canvas {
         if from >= end {
             return;
         }
+        if self.is_loose(row) {
+            if from == 0 && to == columns {
+                self.loose[usize::from(row)].live = false;
+                self.used[usize::from(row)] = columns;
+                return self.erase(row, from, to, pen);
+            }
+            self.settle(row);
+        }
         let raw = self.raw(&pen.erase());
         if (self.at.row, self.at.column) != (row, from) {
             self.go(Place { row, column: from });
@@ -321,7 +345,7 @@ impl Canvas {
         } else {
             self.csi(&[u32::from(end - from)], b'X');
         }
-        self.touch(row);
+        self.damage.mark(row);
         self.work += usize::from(end - from) / 4;
         let used = &mut self.used[usize::from(row)];
         if !plain {
@@ -372,7 +396,6 @@ impl Canvas {
         self.show(alternate);
         self.set_margins(margins.0, margins.1);
         self.damage.mark_range(0, self.rows());
-        self.signatures.fill(0);
         self.work += usize::from(self.rows());
     }
 
@@ -382,6 +405,7 @@ impl Canvas {
         self.hidden.seen = true;
         std::mem::swap(&mut self.at, &mut self.hidden.at);
         std::mem::swap(&mut self.used, &mut self.hidden.used);
+        std::mem::swap(&mut self.loose, &mut self.hidden.loose);
         std::mem::swap(&mut self.marks, &mut self.hidden.marks);
         let margins = std::mem::replace(&mut self.hidden.margins, (self.top, self.bottom));
         (self.top, self.bottom) = margins;
@@ -400,7 +424,7 @@ impl Canvas {
         self.damage = Damage::all(size.rows);
         self.alternate = false;
         self.used = vec![0; usize::from(size.rows)];
-        self.signatures = vec![0; usize::from(size.rows)];
+        self.loose = Vec::new();
         self.marks = Vec::new();
         self.hidden = Hidden::new(size);
         self.work += usize::from(size.rows) * usize::from(size.cols) / 4;
@@ -424,6 +448,11 @@ impl Canvas {
     /// Copies a row of the shown grid. [`Self::flush`] must have been called.
     pub(super) fn read_row(&self, row: u16, into: &mut Row) {
         debug_assert!(self.out.is_empty());
+        if let Some(loose) = self.loose.get(usize::from(row)).filter(|loose| loose.live) {
+            into.read_loose(Pieces::new(&loose.line), usize::from(self.columns()));
+            into.marks = self.marks(row);
+            return;
+        }
         let screen = self.parser.screen();
         let styles = &self.past().styles;
         into.clear();
@@ -495,46 +524,30 @@ impl Canvas {
         self.set_marks(row, marks);
     }
 
-    /// Before `count` rows scroll off the top of the margins: their marks go to history with them.
+    /// Before `count` rows scroll off the top of the margins: what the grid does not know of them goes along.
     #[inline]
     fn leave(&mut self, count: u16) {
-        if !self.marks.is_empty() && self.top == 0 && !self.alternate {
-            self.hand_over_marks(count);
+        if self.top == 0 && !self.alternate && !(self.marks.is_empty() && self.loose.is_empty()) {
+            self.hand_over(count);
         }
     }
 
-    fn hand_over_marks(&mut self, count: u16) {
-        if self.marks.iter().take(usize::from(count)).all(|marks| marks.is_empty()) {
+    fn hand_over(&mut self, count: u16) {
+        if (0..count).all(|row| self.marks(row).is_empty() && !self.is_loose(row)) {
             return;
         }
         // Rows that are still to leave by what was gathered must not take these.
         self.flush();
-        let Self { parser, marks, .. } = self;
-        parser.callbacks_mut().leaving = marks[..usize::from(count)].iter().copied().collect();
-    }
-
-    /// What a row was last drawn by; see [`Self::sign`].
-    pub(super) fn signature(&self, row: u16) -> u64 {
-        self.signatures.get(usize::from(row)).copied().unwrap_or(0)
-    }
-
-    /// Notes what a row was drawn by, until something touches it.
-    pub(super) fn sign(&mut self, row: u16, signature: u64) {
-        if let Some(place) = self.signatures.get_mut(usize::from(row)) {
-            *place = signature;
+        for row in 0..usize::from(count) {
+            let leaving = self.leaving(row);
+            self.past_mut().leaving.push_back(leaving);
         }
-    }
-
-    /// Notes that a row changed.
-    #[inline]
-    fn touch(&mut self, row: u16) {
-        self.damage.mark(row);
-        self.signatures[usize::from(row)] = 0;
     }
 
     /// Brings vt100's cursor and pen to ours.
     #[inline]
     fn sync(&mut self, raw: RawPen) {
+        self.settle(self.cursor.row);
         if self.at != self.cursor {
             self.go(self.cursor);
         }
@@ -609,12 +622,29 @@ impl Canvas {
     }
 
     /// Notes that rows moved: damage and what is known about blanks.
-    fn moved(&mut self, top: u16, bottom: u16, up: i32) {
+    pub(super) fn moved(&mut self, top: u16, bottom: u16, up: i32) {
         self.damage.scrolled(top, bottom, up);
-        self.signatures[usize::from(top)..=usize::from(bottom)].fill(0);
+        if up > 0 && top == 0 && !self.alternate {
+            // Each cell of a row that goes to history is looked at.
+            let leaving = self.used.iter().take(up as usize);
+            self.work += leaving.map(|used| usize::from(*used)).sum::<usize>() / 2;
+        }
         let region = &mut self.used[usize::from(top)..=usize::from(bottom)];
         let by = (up.unsigned_abs() as usize).min(region.len());
         shift(region, up);
+        if !self.loose.is_empty() {
+            let region = &mut self.loose[usize::from(top)..=usize::from(bottom)];
+            let came_in = if up > 0 {
+                region.rotate_left(by);
+                region.len() - by..region.len()
+            } else {
+                region.rotate_right(by);
+                0..by
+            };
+            for loose in &mut region[came_in] {
+                loose.live = false;
+            }
+        }
         if !self.marks.is_empty() {
             shift(&mut self.marks[usize::from(top)..=usize::from(bottom)], up);
         }
@@ -644,8 +674,6 @@ impl Canvas {
         }
         let held = self.held_links;
         self.past_mut().styles.retain(&numbers, held);
-        // A link's number may come to stand for another link.
-        self.signatures.fill(0);
         // The pen that vt100 has may have lost its number.
         self.out.extend_from_slice(b"\x1b[m");
         self.raw = RawPen::default();
@@ -654,7 +682,7 @@ impl Canvas {
 
     fn used_numbers(&self, numbers: &mut BTreeSet<u32>) {
         let screen = self.parser.screen();
-        for row in 0..self.rows() {
+        for row in (0..self.rows()).filter(|row| !self.is_loose(*row)) {
             for column in 0..self.used(row) {
                 if let Some(cell) = screen.cell(row, column)
                     && color(cell.bgcolor()) == MARKER
@@ -671,6 +699,7 @@ impl Hidden {
         Self {
             at: Place::default(),
             used: vec![0; usize::from(size.rows)],
+            loose: Vec::new(),
             marks: Vec::new(),
             margins: (0, size.rows - 1),
             seen: false,

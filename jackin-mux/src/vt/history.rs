@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::glyph::{Class, class};
-use super::line::{Extent, MARK, Pieces, RESET_LOOK, measure_rows, split_at_row};
+use super::line::{Extent, MARK, Pieces, RESET_LOOK, split_at_row};
 use super::row::Row;
 use super::search::Direction;
 
@@ -308,12 +308,6 @@ impl History {
         self.blocks.back().and_then(|block| block.entries.last()).map_or(0, |entry| entry.extent.cells())
     }
 
-    /// Rows of the last line.
-    #[inline]
-    pub(super) fn last_rows(&self, columns: u16) -> u64 {
-        self.blocks.back().map_or(0, |block| block.line_rows(block.entries.len() - 1, columns) as u64)
-    }
-
     /// Heap bytes held.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
@@ -342,14 +336,7 @@ impl Block {
     }
 
     fn line_rows(&self, at: usize, columns: u16) -> usize {
-        let extent = self.entries[at].extent;
-        if extent.cells() <= u32::from(columns) {
-            return 1;
-        }
-        if extent.is_wide() {
-            return measure_rows(self.line(at), usize::from(columns));
-        }
-        (extent.cells() as usize).div_ceil(usize::from(columns))
+        self.entries[at].extent.rows(self.line(at), columns)
     }
 
     fn rows(&self, columns: u16) -> usize {

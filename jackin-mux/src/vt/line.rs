@@ -5,7 +5,7 @@
 
 use memchr::memchr;
 
-use super::glyph::Graphemes;
+use super::glyph::{Graphemes, class, columns};
 use super::pen::{Attributes, Color, Pen, Underline};
 use super::prompt::Marks;
 
@@ -265,7 +265,7 @@ impl Layout {
 }
 
 /// Rows that a line takes at a width; for lines with wide characters, whose breaks depend on where they fall.
-pub(super) fn measure_rows(line: &[u8], columns: usize) -> usize {
+fn measure_rows(line: &[u8], columns: usize) -> usize {
     let mut layout = Layout::new(columns);
     for piece in Pieces::new(line) {
         for (_, width) in Graphemes::new(piece.text) {
@@ -310,13 +310,30 @@ impl Extent {
         Self(Self::new(cells, wide).0 | if marked { MARKED } else { 0 })
     }
 
+    /// Columns of text in which each character stands for itself.
+    pub(super) fn of_text(text: &str) -> usize {
+        if text.is_ascii() { text.len() } else { text.chars().map(|c| usize::from(columns(class(c)))).sum() }
+    }
+
     /// Columns of the line laid out without end.
     pub(super) fn cells(self) -> u32 {
         self.0 & !(WIDE | MARKED)
     }
 
-    pub(super) fn is_wide(self) -> bool {
+    fn is_wide(self) -> bool {
         self.0 & WIDE != 0
+    }
+
+    /// Rows that the line takes at a width.
+    #[inline]
+    pub(super) fn rows(self, line: &[u8], columns: u16) -> usize {
+        if self.cells() <= u32::from(columns) {
+            return 1;
+        }
+        if self.is_wide() {
+            return measure_rows(line, usize::from(columns));
+        }
+        (self.cells() as usize).div_ceil(usize::from(columns))
     }
 
     pub(super) fn is_marked(self) -> bool {

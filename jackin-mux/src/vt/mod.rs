@@ -15,6 +15,7 @@ mod history;
 mod keyboard;
 mod line;
 mod link;
+mod loose;
 mod modes;
 pub(crate) mod number;
 mod osc;

@@ -7,9 +7,9 @@ use super::glyph::{Class, class, columns as columns_of};
 use std::collections::VecDeque;
 
 use super::history::History;
-use super::line::LineWriter;
+use super::line::{Extent, LineWriter};
 use super::link::LinkId;
-use super::pen::Pen;
+use super::pen::{Attributes, Pen};
 use super::prompt::Marks;
 use super::sgr;
 use super::style::{NARROW_STAND_IN, SPACER, Styles, WIDE_STAND_IN};
@@ -26,8 +26,16 @@ pub(super) struct Past {
     pub(super) columns: u16,
     /// Rows that left the main screen.
     pub(super) pushed: u64,
-    /// Marks of the rows that leave next; empty if none of them has any.
-    pub(super) leaving: VecDeque<Marks>,
+    /// What the grid does not know of the rows that leave next; empty if it knows them all.
+    pub(super) leaving: VecDeque<Leaving>,
+}
+
+/// What the grid does not know of a row that leaves it.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    pub(super) marks: Marks,
+    /// Its line, if it is loose: what the grid has in its place means nothing.
+    pub(super) line: Option<(Vec<u8>, Extent)>,
 }
 
 impl Past {
@@ -44,6 +52,29 @@ impl Past {
         }
     }
 
+    /// Adds a line that was never a row of the grid.
+    pub(super) fn push_line(&mut self, line: &[u8], extent: Extent) {
+        self.pushed += extent.rows(line, self.columns) as u64;
+        if self.history.is_kept() {
+            self.history.push(line, extent, false);
+        }
+    }
+
+    /// Adds a loose row.
+    pub(super) fn push_leaving(&mut self, leaving: &Leaving) {
+        let Some((line, extent)) = &leaving.line else { return };
+        if leaving.marks.is_empty() {
+            self.push_line(line, *extent);
+            return;
+        }
+        let mut marked = std::mem::take(&mut self.line);
+        marked.clear();
+        LineWriter::marks(&mut marked, leaving.marks);
+        marked.extend_from_slice(line);
+        self.push_line(&marked, Extent::of(&marked));
+        self.line = marked;
+    }
+
     /// Appends vt100's formatted row in `captured`, as history keeps it, to `line`.
     fn encode(&mut self, wrapped: bool) {
         let Self { styles, writer, captured, line, .. } = self;
@@ -56,7 +87,12 @@ impl Past {
         while !rest.is_empty() {
             if let Some(params) = rest.strip_prefix("\x1b[") {
                 let end = params.find('m').unwrap_or(params.len());
+                let before = raw.attributes;
                 sgr::apply(&mut raw, &params.as_bytes()[..end]);
+                if raw.attributes.contains(Attributes::BOLD | Attributes::DIM) {
+                    // To vt100 they are two values of one attribute: what it wrote last replaces the other.
+                    raw.attributes = raw.attributes.without(before & (Attributes::BOLD | Attributes::DIM));
+                }
                 rest = params.get(end + 1..).unwrap_or_default();
                 continue;
             }
@@ -101,8 +137,13 @@ impl vt100::Callbacks for Past {
         if alternate_screen {
             return;
         }
+        let leaving = self.leaving.pop_front().unwrap_or_default();
+        if leaving.line.is_some() {
+            self.push_leaving(&leaving);
+            self.history.trim();
+            return;
+        }
         self.pushed += 1;
-        let marks = self.leaving.pop_front().unwrap_or_default();
         if !self.history.is_kept() {
             return;
         }
@@ -114,7 +155,7 @@ impl vt100::Callbacks for Past {
         let _ = row.write_formatted_basic(&mut first, &mut state);
         let wrapped = !first.newline;
         self.line.clear();
-        LineWriter::marks(&mut self.line, marks);
+        LineWriter::marks(&mut self.line, leaving.marks);
         if memchr(0x1b, self.captured.text.as_bytes()).is_none() {
             self.line.extend(self.captured.text.bytes().map(|b| if b == BLANK as u8 { b' ' } else { b }));
         } else {

@@ -179,7 +179,16 @@ impl Row {
     }
 
     /// Fills the row with the part of a stored line that starts at `skip` rows of `columns`; false if the line has fewer rows.
-    pub(super) fn read_line(&mut self, mut pieces: Pieces<'_>, columns: usize, skip: usize) -> bool {
+    pub(super) fn read_line(&mut self, pieces: Pieces<'_>, columns: usize, skip: usize) -> bool {
+        self.read(pieces, columns, skip, "")
+    }
+
+    /// Fills the row with a line that takes one row and was written as it stands: its spaces are text.
+    pub(super) fn read_loose(&mut self, pieces: Pieces<'_>, columns: usize) {
+        self.read(pieces, columns, 0, " ");
+    }
+
+    fn read(&mut self, mut pieces: Pieces<'_>, columns: usize, skip: usize, space: &str) -> bool {
         self.clear();
         let mut layout = Layout::new(columns);
         for piece in pieces.by_ref() {
@@ -201,7 +210,7 @@ impl Row {
                         pen.link = *link.get_or_insert_with(|| self.push_link(key));
                     }
                     self.push(
-                        if text == " " && pen == Pen::default() { "" } else { text },
+                        if text == " " && pen == Pen::default() { space } else { text },
                         layout.width(width) as u16,
                         pen,
                     );

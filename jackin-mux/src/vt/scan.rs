@@ -86,7 +86,7 @@ impl Scanner {
             State::Ground => self.ground(bytes),
             State::Escape => self.escape(bytes[0]),
             State::Csi => self.csi(bytes[0]),
-            State::CsiIgnore => self.csi_ignore(bytes[0]),
+            State::CsiIgnore => self.csi_ignore(bytes),
             State::String(kind) => self.string(kind, bytes),
             State::StringEscape => self.string_escape(bytes[0]),
         }
@@ -215,12 +215,15 @@ impl Scanner {
         (token, 1)
     }
 
-    fn csi_ignore(&mut self, byte: u8) -> (Token<'_>, usize) {
-        let token = match byte {
+    fn csi_ignore(&mut self, bytes: &[u8]) -> (Token<'_>, usize) {
+        let ignored = bytes.iter().take_while(|b| matches!(b, 0x20..=0x3f | 0x7f..)).count();
+        if ignored > 0 {
+            return (Token::Nothing, ignored);
+        }
+        let token = match bytes[0] {
             0x1b => self.enter(State::Escape, Token::Nothing),
-            0x18 | 0x1a | 0x40..=0x7e => self.leave(Token::Nothing),
-            0..=0x1f => Token::Control(byte),
-            _ => Token::Nothing,
+            0x18 | 0x1a | 0x20.. => self.leave(Token::Nothing),
+            control => Token::Control(control),
         };
         (token, 1)
     }

@@ -5,7 +5,7 @@
 pub struct Settings {
     /// Logical lines kept in history; 0 keeps none.
     pub history_lines: usize,
-    /// Bytes of history, whatever the number of lines.
+    /// Bytes that history takes, looks and links included, whatever the number of lines.
     pub history_bytes: usize,
     /// Whether lines that would be drawn and scrolled off within one [`feed`](super::Terminal::feed) may go straight to history.
     pub jump_scroll: bool,

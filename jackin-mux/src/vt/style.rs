@@ -43,6 +43,8 @@ pub(super) struct Styles {
     refusals_before_collecting: usize,
     /// The last answer: runs of equal pens ask again and again.
     last: Option<(Pen, RawPen)>,
+    /// The same for stand-ins.
+    last_text: Option<(Style, RawPen)>,
     pub(super) links: Links,
 }
 
@@ -77,9 +79,22 @@ impl Styles {
 
     /// The raw pen for a stand-in that carries `text`.
     pub(super) fn intern(&mut self, pen: &Pen, text: &str) -> Result<RawPen, Full> {
-        let style = Style { pen: pen.seen(), text: text.into() };
-        if let Some(&number) = self.numbers.get(&style) {
-            return Ok(numbered(number));
+        let pen = pen.seen();
+        if let Some((last, raw)) = &self.last_text
+            && last.pen == pen
+            && &*last.text == text
+        {
+            return Ok(*raw);
+        }
+        let style = Style { pen, text: text.into() };
+        let number = self.number_of(&style)?;
+        self.last_text = Some((style, numbered(number)));
+        Ok(numbered(number))
+    }
+
+    fn number_of(&mut self, style: &Style) -> Result<u32, Full> {
+        if let Some(&number) = self.numbers.get(style) {
+            return Ok(number);
         }
         let number = match self.free.pop() {
             Some(number) => number,
@@ -90,8 +105,8 @@ impl Styles {
             None => return Err(Full),
         };
         self.by_number[number as usize] = Some(style.clone());
-        self.numbers.insert(style, number);
-        Ok(numbered(number))
+        self.numbers.insert(style.clone(), number);
+        Ok(number)
     }
 
     /// Whether a refused pen should collect now, or do without.
@@ -103,6 +118,7 @@ impl Styles {
     /// Keeps the styles of `used` and the links that they or `links_held` name.
     pub(super) fn retain(&mut self, used: &BTreeSet<u32>, links_held: impl IntoIterator<Item = LinkId>) {
         self.last = None;
+        self.last_text = None;
         let mut links: BTreeSet<LinkId> = links_held.into_iter().collect();
         let mut freed = 0;
         for (number, slot) in self.by_number.iter_mut().enumerate() {

@@ -6,7 +6,7 @@ use super::bulk::Jump;
 use super::damage::Damage;
 use super::event::Event;
 use super::modes::{Mode, Modes};
-use super::overdraw::{self, Overdraw};
+use super::overdraw::Overdraw;
 use super::pen::Pen;
 use super::row::Row;
 use super::scan::{Scanner, Token};
@@ -110,7 +110,7 @@ impl Terminal {
             && self.screen.frames < frames
             && !self.screen.events.is_full()
         {
-            if at >= retry && self.overdraw.is_empty() && self.scan.is_ground() && self.screen.can_jump() {
+            if at >= retry && self.scan.is_ground() && self.screen.can_jump() {
                 let left = budget - self.screen.canvas.work;
                 let end = bytes.len().min(at.saturating_add(left.saturating_mul(Jump::CHEAPNESS)));
                 let done = self.jump.run(&mut self.screen, &bytes[at..end]);
@@ -126,9 +126,6 @@ impl Terminal {
             let (token, used) = self.scan.next(piece);
             self.screen.canvas.work += used;
             at += used;
-            if !self.overdraw.is_empty() && !overdraw::is_harmless(&token) {
-                self.overdraw.draw(&mut self.screen, bytes);
-            }
             match token {
                 Token::Text(text) => self.screen.print(text),
                 Token::Csi(body) => {
@@ -136,7 +133,9 @@ impl Terminal {
                     let places = matches!(body.last(), Some(b'H' | b'f'));
                     self.screen.csi(body);
                     if places {
-                        at += self.overdraw.take(&mut self.screen, bytes, at);
+                        at += self
+                            .overdraw
+                            .take(&mut self.screen, &bytes[at..bytes.len().min(at + LONGEST_TOKEN)]);
                     }
                 }
                 Token::Control(byte) => {
@@ -157,7 +156,6 @@ impl Terminal {
                 Token::Nothing => {}
             }
         }
-        self.overdraw.draw(&mut self.screen, bytes);
         self.screen.canvas.flush();
         if self.view > 0 {
             let moved = self.screen.canvas.past().pushed - pushed;

@@ -71,6 +71,16 @@ fn looks_and_graphemes_survive_in_history() {
 }
 
 #[test]
+fn bold_after_dim_is_bold_alone_in_history() {
+    let terminal = fed(2, 9, b"\x1b[2mA\x1b[0;1mB\x1b[0;2mC\x1b[m\r\n\r\n\r\n");
+    let mut row = Row::new();
+    assert!(terminal.read_row(-2, &mut row));
+    assert_eq!(row.to_text(), "ABC");
+    let attributes: Vec<_> = row.cells()[..3].iter().map(|cell| cell.pen.attributes).collect();
+    assert_eq!(attributes, [Attributes::DIM, Attributes::BOLD, Attributes::DIM]);
+}
+
+#[test]
 fn line_drawing_is_drawn() {
     let terminal = fed(2, 20, b"\x1b(0lqk\x1b(Blqk\x0e\x1b)0x\x0fx");
     assert_eq!(lines(&terminal)[0], "┌─┐lqk│x");

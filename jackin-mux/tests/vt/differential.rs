@@ -88,7 +88,7 @@ fn motion() -> impl Strategy<Value = String> {
             "\x1bD",
             "\x1bE",
             "\x1bM",
-            "\r\x1b[9C\x1b[Z",
+            "\r\x1bH\x1b[9C\x1b[Z",
             "\r\x1b[2I"
         ])
         .prop_map(str::to_owned),
@@ -212,6 +212,11 @@ fn explained_a_tab_at_the_right_edge_does_not_wrap_as_in_xterm() {
     let terminal = fed(ROWS, COLUMNS, format!("{full}\t").as_bytes());
     assert_eq!((terminal.cursor().row, terminal.cursor().column), (0, COLUMNS - 1));
     assert_eq!(Alacritty::fed(ROWS, COLUMNS, format!("{full}\t").as_bytes()).cursor().0, 1);
+}
+
+#[test]
+fn explained_a_back_tab_without_stops_goes_to_the_first_column_as_in_xterm() {
+    differ("\x1b[3gabc\x1b[ZX", &["Xbc"], &["abcX"]);
 }
 
 #[test]

@@ -1,0 +1,160 @@
+//! Rows that are on the screen but not in the grid: kept as lines of history until something needs their cells.
+//!
+//! Most rows are written whole, shown, and scrolled off or written anew. For such a row the grid's cells are a detour: its line is read
+//! when it is shown and moved to history when it leaves. The cells that vt100 has in its place mean nothing. Rule: whoever draws in a row
+//! or reads its cells settles it first, which draws the line.
+
+use super::canvas::{Canvas, Place};
+use super::line::{Extent, Pieces};
+use super::link::LinkId;
+use super::past::Leaving;
+use super::pen::Pen;
+
+/// A row's line; not `live` if the grid has the row.
+#[derive(Debug, Default)]
+pub(super) struct Loose {
+    pub(super) line: Vec<u8>,
+    pub(super) extent: Extent,
+    pub(super) live: bool,
+}
+
+/// Lines to be written, one after the other, in one buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    /// Where it ends in the buffer; it starts where the one before it ends.
+    pub(super) end: usize,
+    pub(super) extent: Extent,
+}
+
+impl Canvas {
+    /// Whether a row is not in the grid.
+    #[inline]
+    pub(super) fn is_loose(&self, row: u16) -> bool {
+        self.loose.get(usize::from(row)).is_some_and(|loose| loose.live)
+    }
+
+    /// Makes a line the content of a row, in place of what was there. It has no more cells than the row, and each of its characters
+    /// stands for itself; `filled` says that it ends with a coloured erase.
+    pub(super) fn put_line(&mut self, row: u16, line: &[u8], extent: Extent, filled: bool) {
+        self.work += line.len() / 8;
+        if self.loose.is_empty() {
+            self.loose.resize_with(usize::from(self.rows()), Loose::default);
+        }
+        let loose = &mut self.loose[usize::from(row)];
+        if loose.live && loose.line == line {
+            return;
+        }
+        loose.line.clear();
+        loose.line.extend_from_slice(line);
+        loose.extent = extent;
+        loose.live = true;
+        self.damage_mut().mark(row);
+        self.set_used(row, if filled { self.columns() } else { extent.cells() as u16 });
+    }
+
+    /// Writes lines at the bottom of the whole main screen, whose last row is blank and stays so, and scrolls what was there. The last
+    /// screenful of lines must be such as [`Self::put_line`] takes.
+    pub(super) fn roll(&mut self, mut lines: impl ExactSizeIterator<Item = Span>, text: &[u8]) {
+        let height = self.rows() - 1;
+        let kept = lines.len().min(usize::from(height));
+        self.scroll_up(kept as u16, &Pen::default());
+        let mut start = 0;
+        let passing = lines.len() - kept;
+        if passing > 0 {
+            self.flush();
+            let past = self.past_mut();
+            for line in lines.by_ref().take(passing) {
+                past.push_line(&text[start..line.end], line.extent);
+                start = line.end;
+            }
+            past.history.trim();
+        }
+        for (row, line) in (height - kept as u16..).zip(lines) {
+            self.put_line(row, &text[start..line.end], line.extent, false);
+            start = line.end;
+        }
+        // With the blank row too, the next lines need no grid to scroll.
+        self.put_line(height, b"", Extent::default(), false);
+    }
+
+    /// Puts a row in the grid.
+    #[inline]
+    pub(super) fn settle(&mut self, row: u16) {
+        if self.is_loose(row) {
+            self.settle_loose(row);
+        }
+    }
+
+    #[cold]
+    fn settle_loose(&mut self, row: u16) {
+        let line = self.unloose(row);
+        let cursor = self.cursor;
+        let columns = self.columns();
+        self.cursor = Place { row, column: 0 };
+        let mut pieces = Pieces::new(&line);
+        for piece in pieces.by_ref() {
+            let mut pen = Pen { link: LinkId::NONE, ..piece.pen };
+            if let Some(key) = piece.link {
+                pen.link = self.past_mut().styles.links.intern(key).unwrap_or_default();
+            }
+            let raw = self.raw(&pen);
+            self.text(piece.text.as_bytes(), Extent::of_text(piece.text) as u16, raw);
+        }
+        let fill = pieces.fill();
+        if fill != Pen::default() {
+            self.erase(row, self.cursor.column, columns, &fill);
+        }
+        self.cursor = cursor;
+        // The buffer is used again.
+        self.loose[usize::from(row)].line = line;
+    }
+
+    /// Blanks a row in the grid, where it will be drawn anew, and returns the line that stood for it.
+    pub(super) fn unloose(&mut self, row: u16) -> Vec<u8> {
+        let loose = &mut self.loose[usize::from(row)];
+        loose.live = false;
+        let line = std::mem::take(&mut loose.line);
+        self.set_used(row, self.columns());
+        self.erase(row, 0, self.columns(), &Pen::default());
+        line
+    }
+
+    /// Whether the grid has none of the rows.
+    pub(super) fn all_loose(&self, top: u16, bottom: u16) -> bool {
+        self.loose
+            .get(usize::from(top)..=usize::from(bottom))
+            .is_some_and(|rows| rows.iter().all(|row| row.live))
+    }
+
+    /// Scrolls rows that are all loose, without the grid: those that leave the main screen go to history.
+    pub(super) fn scroll_loose(&mut self, top: u16, bottom: u16, count: u16) {
+        if top == 0 && !self.is_alternate() {
+            self.flush();
+            for row in 0..usize::from(count) {
+                let leaving = self.leaving(row);
+                self.past_mut().push_leaving(&leaving);
+                if let Some((line, _)) = leaving.line {
+                    self.loose[row].line = line;
+                }
+            }
+            self.past_mut().history.trim();
+        }
+        self.moved(top, bottom, i32::from(count));
+        for row in bottom + 1 - count..=bottom {
+            let loose = &mut self.loose[usize::from(row)];
+            loose.line.clear();
+            loose.extent = Extent::default();
+            loose.live = true;
+        }
+    }
+
+    /// What the grid does not know of a row that is about to leave.
+    pub(super) fn leaving(&mut self, row: usize) -> Leaving {
+        let marks = self.marks(row as u16);
+        let line = match self.loose.get_mut(row) {
+            Some(loose) if loose.live => Some((std::mem::take(&mut loose.line), loose.extent)),
+            _ => None,
+        };
+        Leaving { marks, line }
+    }
+}
