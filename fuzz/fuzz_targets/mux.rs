@@ -5,7 +5,7 @@
 #![no_main]
 
 use jackin_core::{AgentStatus, Attention, PaneId, Size, Timestamp};
-use jackin_mux::vt::{self, Terminal};
+use jackin_mux::vt::{self, Row, Terminal};
 use jackin_mux::{Agent, Client, Command, Context, Input, Mux, Output, Place, Settings, Viewer};
 use libfuzzer_sys::fuzz_target;
 
@@ -102,7 +102,24 @@ fn check(mux: &mut Mux, now: Timestamp, outer: Option<&mut Terminal>) {
     frame.clear();
     mux.render_viewer(&mut viewer, now, &mut frame);
     fresh.feed_all(&frame);
-    assert_eq!(outer.screen_sgr(), fresh.screen_sgr());
+    let (mut shown, mut wanted) = (Row::new(), Row::new());
+    for row in 0..outer.size().rows {
+        outer.read_row(row as isize, &mut shown);
+        fresh.read_row(row as isize, &mut wanted);
+        assert_eq!(cells(&shown), cells(&wanted), "row {row}");
+    }
+}
+
+/// What is seen of each cell: a blank that was printed is one that was erased.
+fn cells(row: &Row) -> Vec<(&str, u8, vt::Pen, Option<&str>)> {
+    let seen = |cell: &vt::Cell| {
+        let link = row.link(cell.pen.link).map(|link| link.uri);
+        let pen = vt::Pen { link: vt::LinkId::NONE, ..cell.pen };
+        // There is no half of a character to show.
+        let text = if row.text(cell).is_empty() && cell.width() > 0 { " " } else { row.text(cell) };
+        (text, cell.width(), pen, link)
+    };
+    row.cells().iter().map(seen).collect()
 }
 
 fn perform(
