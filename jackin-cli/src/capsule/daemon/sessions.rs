@@ -1,0 +1,116 @@
+//! What sessions do: they print, end, and are told to end.
+
+use std::time::Duration;
+
+use jackin_core::protocol::control::SessionInfo;
+use jackin_core::{AgentStatus, EventKind, SessionId};
+use jackin_mux::Input;
+use jackin_status::ProcessEnd;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::super::session::{Session, SessionEvent, exit_code};
+use super::super::watch::directory_in_front;
+use super::Daemon;
+
+/// How long sessions that were told to end may take until they are killed.
+const TERM_GRACE: Duration = Duration::from_secs(3);
+
+/// The exit code of a program that SIGKILL ended.
+const KILLED: i32 = 128 + 9;
+
+/// What a program has to print at once for others to be asked whether they want a turn.
+const LARGE: usize = 4 * 1024;
+
+impl Daemon {
+    /// What a session's tasks say.
+    pub(super) async fn hear(&mut self, id: SessionId, event: SessionEvent) {
+        match event {
+            SessionEvent::Printed(bytes, permit) => {
+                self.printed(id, &bytes, permit);
+                if bytes.len() >= LARGE {
+                    // The runtime looks at sockets and terminals in between: a key waits for one such batch at most.
+                    tokio::task::yield_now().await;
+                }
+            }
+            SessionEvent::Exited(status) => self.exited(id, exit_code(status)),
+        }
+    }
+
+    pub(super) fn printed(&mut self, id: SessionId, bytes: &[u8], permit: OwnedSemaphorePermit) {
+        let now = self.steady();
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.observed.printed(now);
+        if session.plain_tags {
+            self.watcher.printed(id, bytes, self.clock.now());
+        }
+        self.mux.handle_input(Input::Pty { pane: session.pane, bytes }, now);
+        if self.mux.backlog(session.pane) > 0 {
+            session.parked.push(permit);
+        }
+    }
+
+    pub(super) fn exited(&mut self, id: SessionId, code: i32) {
+        let Some(session) = self.sessions.get(&id) else { return };
+        let (pane, on_purpose) = (session.pane, session.stopped_on_purpose);
+        if !on_purpose && self.exit_code == 0 {
+            self.exit_code = code;
+        }
+        // Of those that are killed, the kernel's victim is the one whose end was counted.
+        let oom_killed = code == KILLED && self.oom_kills.again();
+        let end = ProcessEnd { exit_code: code, oom_killed, on_purpose };
+        self.process_ended(id, end);
+        let status: AgentStatus = end.status();
+        self.publish(EventKind::SessionEnded { session_id: id, status });
+        while self.mux.backlog(pane) > 0 {
+            self.mux.handle_input(Input::Tick, self.steady());
+        }
+        self.tags.forget(id);
+        self.last = self.sessions.remove(&id);
+        if self.sessions.is_empty() {
+            // Its screen is the last thing that the operator sees.
+            self.publish(EventKind::AllSessionsEnded);
+        } else {
+            self.mux.handle_input(Input::PaneClosed { pane }, self.steady());
+        }
+    }
+
+    /// Tells the sessions to end; those that do not are killed after a grace.
+    pub(in crate::capsule) fn stop(&mut self) {
+        self.picking = false;
+        let kill_at = tokio::time::Instant::now() + TERM_GRACE;
+        self.sessions.values_mut().for_each(|session| session.stop(kill_at));
+    }
+
+    /// Tells one session to end.
+    pub(in crate::capsule) fn stop_one(&mut self, id: SessionId) {
+        let kill_at = tokio::time::Instant::now() + TERM_GRACE;
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.stop(kill_at);
+        }
+    }
+
+    /// What `status` and the session list tell.
+    pub(in crate::capsule) fn session_infos(&self) -> Vec<SessionInfo> {
+        self.sessions.values().map(|session| self.session_info(session)).collect()
+    }
+
+    pub(super) fn session_info(&self, session: &Session) -> SessionInfo {
+        let Session { id, pane, title, observed, .. } = session;
+        let authority = observed.authority();
+        let cwd = session.leader().and_then(directory_in_front).or_else(|| session.cwd.clone());
+        SessionInfo {
+            id: *id,
+            pane: Some(*pane),
+            tab: self.mux.tab(*pane).and_then(|tab| u32::try_from(tab + 1).ok()),
+            title: title.clone(),
+            agent: observed.agent().map(ToOwned::to_owned),
+            status: authority.status().clone(),
+            attention: authority.attention(),
+            since: authority.since(),
+            cause: authority.cause().clone(),
+            size: self.mux.size(*pane).unwrap_or_default(),
+            cwd: cwd.map(|cwd| cwd.display().to_string()),
+            usage: observed.usage(),
+        }
+    }
+}
