@@ -45,6 +45,12 @@ fuzz_target!(|data: &[u8]| {
     whole.screen_sgr();
     whole.screen_text();
     whole.logical_line(0);
+    let mut at = isize::MIN;
+    while let Some((row, marks)) = whole.find_marks(at, Direction::Forward) {
+        assert!(row > at && !marks.is_empty());
+        at = row;
+    }
+    whole.last_exit_code();
 });
 
 fn compare(a: &Terminal, b: &Terminal) {
@@ -58,5 +64,6 @@ fn compare(a: &Terminal, b: &Terminal) {
         a.read_row(row, &mut row_a);
         b.read_row(row, &mut row_b);
         assert!(row_a == row_b, "row {row}: {row_a:?} {row_b:?}");
+        assert_eq!(row_a.marks(), row_b.marks(), "row {row}");
     }
 }
