@@ -78,17 +78,10 @@ fn resident() -> usize {
     pages * 4096
 }
 
-/// The most bytes that this process ever had in memory.
-fn most_resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kb| kb.parse::<usize>().ok()).unwrap_or(0) * 1024
-}
-
 fn hostile() {
     println!(
         "hostile output, 50x200, up to 1 MiB of each\n\n\
-         | output | ns per byte | longest call with a budget of 64 Ki, µs | most memory, KB |\n|---|---|---|---|"
+         | output | ns per byte | longest call with a budget of 64 Ki, µs | memory held, KB |\n|---|---|---|---|"
     );
     let this = std::env::current_exe().unwrap_or_default();
     for (case, (name, _)) in hostile_output().into_iter().enumerate() {
@@ -116,7 +109,7 @@ fn measure_hostile(case: usize) {
     const ROUNDS: usize = 12;
     const ROUND: Duration = Duration::from_millis(200);
     let Some((_, bytes)) = hostile_output().into_iter().nth(case) else { return };
-    let before = most_resident();
+    let before = resident();
     let (mut best, mut longest) = (f64::MAX, Duration::MAX);
     let mut held = 0;
     for round in 0..ROUNDS {
@@ -133,7 +126,7 @@ fn measure_hostile(case: usize) {
         }
         best = best.min(cpu::now().saturating_sub(start).as_nanos() as f64 / at as f64);
         longest = longest.min(longest_now);
-        held = held.max(most_resident().saturating_sub(before));
+        held = held.max(resident().saturating_sub(before));
     }
     println!("{best:.1} | {} | {}", longest.as_micros(), held / 1024);
 }

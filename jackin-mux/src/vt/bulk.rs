@@ -7,11 +7,10 @@
 
 use memchr::memchr;
 
-use super::canvas::Place;
+use super::canvas::{Place, Span};
 use super::glyph::{Class, Grapheme, Graphemes, class};
 use super::line::{Extent, LineWriter, Pieces};
 use super::link::LinkId;
-use super::loose::Span;
 use super::modes::Mode;
 use super::pen::{Color, Pen};
 use super::scan::{clean_csi, text_len};

@@ -15,7 +15,6 @@ mod history;
 mod keyboard;
 mod line;
 mod link;
-mod loose;
 mod modes;
 pub(crate) mod number;
 mod osc;

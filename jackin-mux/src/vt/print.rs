@@ -273,7 +273,7 @@ impl Screen {
     fn redraw(&mut self, grapheme: Grapheme, width: u16) {
         let pen = self.pen;
         // Looking the grapheme up and drawing it again costs many times a plain character.
-        self.canvas.work += 32;
+        self.canvas.work += 64;
         let Some(raw) = self.canvas.raw_with_text(&pen, grapheme.as_str()) else { return };
         let start = self.last.start;
         if self.modes.contains(Mode::Insert) && width > self.last.width {

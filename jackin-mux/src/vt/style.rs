@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::link::{LinkId, Links};
 use super::pen::{Attributes, Color, Pen, Underline};
+use super::sgr::push_color;
 
 /// The background that says "the foreground is a style number". A pen that really uses it is interned.
 pub(super) const MARKER: Color = Color::Rgb(0x0b, 0xad, 0x1d);
@@ -32,6 +33,43 @@ pub(super) struct RawPen {
     pub(super) italic: bool,
     pub(super) underline: bool,
     pub(super) inverse: bool,
+}
+
+impl RawPen {
+    /// Appends the SGR that turns `from` into this pen.
+    pub(super) fn write(self, out: &mut Vec<u8>, from: Self) {
+        let to = self;
+        if to == RawPen::default() {
+            out.extend_from_slice(b"\x1b[m");
+            return;
+        }
+        out.extend_from_slice(b"\x1b[");
+        if (from.bold, from.dim) != (to.bold, to.dim) {
+            out.extend_from_slice(match (to.bold, to.dim) {
+                (true, _) => b"1;" as &[u8],
+                (_, true) => b"2;",
+                _ => b"22;",
+            });
+        }
+        let flags: [(bool, bool, &[u8], &[u8]); 3] = [
+            (from.italic, to.italic, b"3;", b"23;"),
+            (from.underline, to.underline, b"4;", b"24;"),
+            (from.inverse, to.inverse, b"7;", b"27;"),
+        ];
+        for (from, to, on, off) in flags {
+            if from != to {
+                out.extend_from_slice(if to { on } else { off });
+            }
+        }
+        if from.foreground != to.foreground {
+            push_color(out, to.foreground, 30);
+        }
+        if from.background != to.background {
+            push_color(out, to.background, 40);
+        }
+        out.pop();
+        out.push(b'm');
+    }
 }
 
 /// The styles and links alive in one pane.

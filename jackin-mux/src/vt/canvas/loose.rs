@@ -4,38 +4,38 @@
 //! when it is shown and moved to history when it leaves. The cells that vt100 has in its place mean nothing. Rule: whoever draws in a row
 //! or reads its cells settles it first, which draws the line.
 
-use super::canvas::{Canvas, Place};
-use super::line::{Extent, Pieces};
-use super::link::LinkId;
-use super::past::Leaving;
-use super::pen::Pen;
+use crate::vt::canvas::{Canvas, Place};
+use crate::vt::line::{Extent, Pieces};
+use crate::vt::link::LinkId;
+use crate::vt::past::Leaving;
+use crate::vt::pen::Pen;
 
 /// A row's line; not `live` if the grid has the row.
 #[derive(Debug, Default)]
-pub(super) struct Loose {
-    pub(super) line: Vec<u8>,
-    pub(super) extent: Extent,
-    pub(super) live: bool,
+pub(in crate::vt) struct Loose {
+    pub(in crate::vt) line: Vec<u8>,
+    pub(in crate::vt) extent: Extent,
+    pub(in crate::vt) live: bool,
 }
 
 /// Lines to be written, one after the other, in one buffer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(in crate::vt) struct Span {
     /// Where it ends in the buffer; it starts where the one before it ends.
-    pub(super) end: usize,
-    pub(super) extent: Extent,
+    pub(in crate::vt) end: usize,
+    pub(in crate::vt) extent: Extent,
 }
 
 impl Canvas {
     /// Whether a row is not in the grid.
     #[inline]
-    pub(super) fn is_loose(&self, row: u16) -> bool {
+    pub(in crate::vt) fn is_loose(&self, row: u16) -> bool {
         self.loose.get(usize::from(row)).is_some_and(|loose| loose.live)
     }
 
     /// Makes a line the content of a row, in place of what was there. It has no more cells than the row, and each of its characters
     /// stands for itself; `filled` says that it ends with a coloured erase.
-    pub(super) fn put_line(&mut self, row: u16, line: &[u8], extent: Extent, filled: bool) {
+    pub(in crate::vt) fn put_line(&mut self, row: u16, line: &[u8], extent: Extent, filled: bool) {
         self.work += line.len() / 8;
         if self.loose.is_empty() {
             self.loose.resize_with(usize::from(self.rows()), Loose::default);
@@ -49,12 +49,12 @@ impl Canvas {
         loose.extent = extent;
         loose.live = true;
         self.damage_mut().mark(row);
-        self.set_used(row, if filled { self.columns() } else { extent.cells() as u16 });
+        self.used[usize::from(row)] = if filled { self.columns() } else { extent.cells() as u16 };
     }
 
     /// Writes lines at the bottom of the whole main screen, whose last row is blank and stays so, and scrolls what was there. The last
     /// screenful of lines must be such as [`Self::put_line`] takes.
-    pub(super) fn roll(&mut self, mut lines: impl ExactSizeIterator<Item = Span>, text: &[u8]) {
+    pub(in crate::vt) fn roll(&mut self, mut lines: impl ExactSizeIterator<Item = Span>, text: &[u8]) {
         let height = self.rows() - 1;
         let kept = lines.len().min(usize::from(height));
         self.scroll_up(kept as u16, &Pen::default());
@@ -79,7 +79,7 @@ impl Canvas {
 
     /// Puts a row in the grid.
     #[inline]
-    pub(super) fn settle(&mut self, row: u16) {
+    pub(in crate::vt) fn settle(&mut self, row: u16) {
         if self.is_loose(row) {
             self.settle_loose(row);
         }
@@ -110,24 +110,24 @@ impl Canvas {
     }
 
     /// Blanks a row in the grid, where it will be drawn anew, and returns the line that stood for it.
-    pub(super) fn unloose(&mut self, row: u16) -> Vec<u8> {
+    pub(in crate::vt) fn unloose(&mut self, row: u16) -> Vec<u8> {
         let loose = &mut self.loose[usize::from(row)];
         loose.live = false;
         let line = std::mem::take(&mut loose.line);
-        self.set_used(row, self.columns());
+        self.used[usize::from(row)] = self.columns();
         self.erase(row, 0, self.columns(), &Pen::default());
         line
     }
 
     /// Whether the grid has none of the rows.
-    pub(super) fn all_loose(&self, top: u16, bottom: u16) -> bool {
+    pub(in crate::vt) fn all_loose(&self, top: u16, bottom: u16) -> bool {
         self.loose
             .get(usize::from(top)..=usize::from(bottom))
             .is_some_and(|rows| rows.iter().all(|row| row.live))
     }
 
     /// Scrolls rows that are all loose, without the grid: those that leave the main screen go to history.
-    pub(super) fn scroll_loose(&mut self, top: u16, bottom: u16, count: u16) {
+    pub(in crate::vt) fn scroll_loose(&mut self, top: u16, bottom: u16, count: u16) {
         if top == 0 && !self.is_alternate() {
             self.flush();
             for row in 0..usize::from(count) {
@@ -149,7 +149,7 @@ impl Canvas {
     }
 
     /// What the grid does not know of a row that is about to leave.
-    pub(super) fn leaving(&mut self, row: usize) -> Leaving {
+    pub(in crate::vt) fn leaving(&mut self, row: usize) -> Leaving {
         let marks = self.marks(row as u16);
         let line = match self.loose.get_mut(row) {
             Some(loose) if loose.live => Some((std::mem::take(&mut loose.line), loose.extent)),
