@@ -11,6 +11,7 @@ mod keys;
 mod open;
 mod operator;
 mod outer;
+mod pace;
 mod pointer;
 mod replies;
 mod stale;

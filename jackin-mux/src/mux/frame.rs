@@ -1,7 +1,5 @@
 //! When a frame is due, and the bytes that make the operator's terminal show what is true.
 
-use std::time::Duration;
-
 use jackin_core::Timestamp;
 
 use super::operator::Operator;
@@ -12,9 +10,6 @@ use crate::render::LinkTable;
 #[cfg(test)]
 use crate::vt::Row;
 use crate::vt::Scroll;
-
-/// The shortest time between two frames of a burst.
-pub(super) const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 
 impl Mux {
     /// When a frame is to be rendered; none while the client shows what is true.
@@ -31,10 +26,7 @@ impl Mux {
     /// When the next frame may be rendered, if there is anything to draw and anyone to see it.
     pub(super) fn next_frame(&self) -> Option<Timestamp> {
         let operator = self.operator.as_ref()?;
-        Some(match operator.last_frame {
-            Some(last) if operator.answered.is_none() => last + FRAME_INTERVAL,
-            _ => Timestamp::default(),
-        })
+        Some(if operator.answered.is_some() { Timestamp::default() } else { operator.pace.next() })
     }
 
     /// Appends the bytes that bring the client's terminal from what it shows to what is true.
@@ -47,8 +39,8 @@ impl Mux {
     }
 
     fn render_to(&mut self, operator: &mut Operator, now: Timestamp, out: &mut Vec<u8>) {
-        let regular = operator.last_frame.is_none_or(|last| now >= last + FRAME_INTERVAL);
-        if let Some(answered) = operator.answered.take().filter(|_| !regular) {
+        let is_early = now < operator.pace.next();
+        if let Some(answered) = operator.answered.take().filter(|_| is_early) {
             // What others print does not make the answer to a key wait: their frame is not due yet.
             for id in operator.stale.touched().iter().filter(|id| **id != answered) {
                 if let Some(pane) = self.panes.get_mut(id) {
@@ -56,7 +48,7 @@ impl Mux {
                 }
             }
         } else {
-            operator.last_frame = Some(now);
+            operator.pace.drawn(now);
         }
         if operator.links.is_full() {
             operator.links = LinkTable::default();

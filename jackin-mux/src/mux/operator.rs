@@ -1,5 +1,6 @@
 use jackin_core::{PaneId, Size, Timestamp};
 
+use super::pace::Pace;
 use super::stale::Stale;
 use super::{FullRedrawReason, Mux};
 use crate::input::Client;
@@ -32,7 +33,7 @@ pub(super) struct Operator {
     /// It has the kitty keyboard protocol; none before it said so or not.
     pub(super) kitty: Option<bool>,
     pub(super) focused: bool,
-    pub(super) last_frame: Option<Timestamp>,
+    pub(super) pace: Pace,
     /// The pane that a key was sent to: its answer is drawn without waiting.
     pub(super) hurry: Option<PaneId>,
     /// The pane that answered a key: the next frame is due at once, and is its own.
@@ -68,7 +69,7 @@ impl Operator {
             capabilities,
             kitty: None,
             focused: true,
-            last_frame: None,
+            pace: Pace::default(),
             hurry: None,
             answered: None,
             before,

@@ -13,7 +13,7 @@ fn stage() -> Stage {
 }
 
 #[test]
-fn the_first_change_is_drawn_at_once_and_a_burst_at_the_frame_interval() {
+fn the_first_change_is_drawn_at_once_and_a_burst_at_the_frame_pace() {
     let mut stage = stage();
     assert_eq!(stage.mux.frame_due(), None, "nothing changed, nothing to draw");
     stage.now = 2_000;
@@ -22,7 +22,7 @@ fn the_first_change_is_drawn_at_once_and_a_burst_at_the_frame_interval() {
     stage.draw();
     stage.print("b");
     stage.print("c");
-    assert_eq!(stage.mux.frame_due(), Some(at(2_033)));
+    assert_eq!(stage.mux.frame_due(), Some(at(2_002)));
     stage.input(Input::Detached);
     assert_eq!(stage.mux.frame_due(), None);
 }
@@ -38,7 +38,7 @@ fn the_echo_of_a_key_does_not_wait_for_the_interval() {
     assert!(stage.mux.frame_due().unwrap() <= at(2_000));
     stage.draw();
     stage.print("more");
-    assert_eq!(stage.mux.frame_due(), Some(at(2_033)), "one key hurries one frame");
+    assert_eq!(stage.mux.frame_due(), Some(at(2_002)), "one key hurries one frame");
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn the_answer_to_a_key_is_drawn_without_what_a_neighbour_prints() {
     assert!(stage.mux.frame_due().unwrap() <= at(2_000));
     stage.draw();
     assert!(stage.shown().contains("answer") && !stage.shown().contains("flood"));
-    assert_eq!(stage.mux.frame_due(), Some(at(2_033)), "keys do not put the neighbour's frame off");
-    stage.now = 2_033;
+    assert_eq!(stage.mux.frame_due(), Some(at(2_002)), "keys do not put the neighbour's frame off");
+    stage.now = 2_002;
     stage.draw();
     assert!(stage.shown().contains("flood"));
     stage.check();
@@ -125,7 +125,7 @@ fn a_synchronized_frame_is_drawn_when_it_ends() {
     assert_eq!(stage.mux.frame_due(), Some(at(2_150)));
     assert_eq!(stage.draw(), "", "it is not shown");
     stage.print(" and whole\x1b[?2026l");
-    assert!(stage.mux.frame_due().unwrap() <= at(2_033));
+    assert!(stage.mux.frame_due().unwrap() <= at(2_002));
     assert!(stage.draw().contains("half and whole"));
 }
 
@@ -140,9 +140,9 @@ fn a_synchronized_frame_is_drawn_although_the_next_one_has_begun() {
     stage.wait(0);
     assert_eq!((stage.draw().as_str(), stage.mux.frame_due()), ("", Some(at(2_150))));
     // Before the interval is over, frames are not waited for, only the last one's end.
-    stage.now = 2_010;
+    stage.now = 2_001;
     stage.print("\x1b[?2026l\x1b[?2026h\rthree\x1b[?2026l\x1b[?2026h\rfour");
-    assert_eq!((stage.mux.poll_timeout(), stage.mux.frame_due()), (None, Some(at(2_160))));
+    assert_eq!((stage.mux.poll_timeout(), stage.mux.frame_due()), (None, Some(at(2_151))));
     stage.now = 2_040;
     stage.print("\x1b[?2026l\x1b[?2026h\rfive");
     assert!(stage.draw().contains("four"), "it ended, and a frame was due");

@@ -1,7 +1,7 @@
 use jackin_core::{Size, Timestamp};
 
 use super::Mux;
-use super::frame::FRAME_INTERVAL;
+use super::pace::Pace;
 use crate::input::Client;
 use crate::render::{Capabilities, Grid, LinkTable, OuterModes, Screen};
 use crate::vt::Row;
@@ -47,7 +47,7 @@ pub struct Viewer {
     seen: Option<Revision>,
     /// A pane held its frame back then, until that time.
     held_until: Option<Timestamp>,
-    last_frame: Option<Timestamp>,
+    pace: Pace,
 }
 
 /// Counts what changed, for those who look on.
@@ -73,7 +73,7 @@ impl Viewer {
             scratch: Row::new(),
             seen: None,
             held_until: None,
-            last_frame: None,
+            pace: Pace::default(),
         }
     }
 
@@ -94,7 +94,7 @@ impl Viewer {
 impl Mux {
     /// When a frame for a viewer is to be rendered; none while it shows what is true.
     pub fn viewer_due(&self, viewer: &Viewer) -> Option<Timestamp> {
-        let next = viewer.last_frame.map_or_else(Timestamp::default, |last| last + FRAME_INTERVAL);
+        let next = viewer.pace.next();
         if viewer.seen == Some(self.revision) {
             return viewer.held_until.map(|until| until.max(next));
         }
@@ -137,6 +137,6 @@ impl Mux {
         let held = visible.filter(|pane| holding.is_some() && pane.is_held(now));
         viewer.held_until = held.filter_map(crate::pane::Pane::held_until).min();
         viewer.seen = Some(self.revision);
-        viewer.last_frame = Some(now);
+        viewer.pace.drawn(now);
     }
 }
