@@ -81,6 +81,12 @@ enum Command {
         #[command(subcommand)]
         command: CtlCommand,
     },
+    /// Connect standard input and output to a capsule, for programs on another machine
+    Bridge {
+        /// Where the capsule listens
+        #[arg(long, value_name = "PATH", default_value = DEFAULT_SOCKET)]
+        socket: PathBuf,
+    },
     /// Tell the capsule what this session's agent does; for the agent's hooks, which it never fails
     Report(ReportArgs),
 }
@@ -145,6 +151,7 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
             exit_code
         }
         Command::Ctl { socket, json, command } => block_on(ctl(&socket, command, json)).map(|()| 0),
+        Command::Bridge { socket } => super::bridge::bridge(&socket).map(|()| 0),
         Command::Report(args) => report_for_hook(&args).map(|()| 0),
     }
 }

@@ -43,7 +43,9 @@ impl Daemon {
             Request::SessionSend { session_id, text, submit, force, .. } => {
                 message(self.send(session_id, &text, submit, force))
             }
-            Request::SessionExplain { session_id } => message(self.explain(session_id)),
+            Request::SessionExplain { session_id } => {
+                message(self.explain_ended(session_id).map_or_else(|| self.explain(session_id), Ok))
+            }
             Request::SessionCreate { launch } => message(self.create(Place::Tab, launch)),
             Request::SessionSplit { session_id, direction, launch } => {
                 message(self.split(session_id, direction, launch))
@@ -53,10 +55,8 @@ impl Daemon {
                 self.stop_one(session_id);
                 Done {}
             })),
-            Request::Ack { session_id } => message(self.find(session_id).map(drop).map(|()| {
-                self.acknowledge(session_id);
-                Done {}
-            })),
+            Request::SessionRestart { session_id } => message(self.restart(session_id)),
+            Request::Ack { session_id } => message(self.acknowledge_any(session_id)),
             Request::TagsList {} => message(Ok(Tags { tags: self.tags.entries() })),
             Request::TagsSet { kind, value } => message(self.tags.set(&kind, &value, now())),
             Request::TagsUnset { kind, value } => message(self.tags.unset(&kind, &value, now())),
@@ -97,7 +97,12 @@ impl Daemon {
 
     pub(super) fn find(&self, id: SessionId) -> Result<&Session, ControlError> {
         self.sessions.get(&id).ok_or_else(|| {
-            ControlError::new(ErrorCode::NotFound, format!("there is no session {id}; `status` lists them"))
+            let message = if self.has_ended(id) {
+                format!("session {id} has ended: `restart` starts it again, `ack` forgets it")
+            } else {
+                format!("there is no session {id}; `status` lists them")
+            };
+            ControlError::new(ErrorCode::NotFound, message)
         })
     }
 
@@ -137,13 +142,14 @@ impl Daemon {
     }
 
     fn status(&self) -> Status {
+        let running = self.sessions.values().map(|session| session.observed.attention());
         Status {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: Version::CURRENT,
             instance: self.instance.clone(),
             attached: self.is_attached(),
-            attention: Attention::roll_up(self.sessions.values().map(|session| session.observed.attention())),
+            attention: Attention::roll_up(running.chain(self.ended_attention())),
             sessions: self.session_infos(),
         }
     }
@@ -157,6 +163,9 @@ impl Daemon {
     }
 
     fn read(&self, id: SessionId, format: TextFormat, history: u32) -> Result<ReadText, ControlError> {
+        if let Some(read) = self.read_ended(id, format, history) {
+            return Ok(read);
+        }
         let pane = self.find(id)?.pane;
         let history = history as usize;
         let text = match format {

@@ -115,6 +115,12 @@ pub(super) enum CtlCommand {
         #[arg(long, value_name = "ID", default_value = "1")]
         session: SessionId,
     },
+    /// Start a session that ended badly again, as it was, and print its new id
+    Restart {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
     /// End a session
     Kill {
         /// Which session
@@ -250,6 +256,9 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             }
         },
         CtlCommand::Ack { session } => done(&mut client, Request::Ack { session_id: session }, json).await,
+        CtlCommand::Restart { session } => {
+            created(&mut client, Request::SessionRestart { session_id: session }, json).await
+        }
         CtlCommand::Kill { session } => {
             done(&mut client, Request::SessionKill { session_id: session }, json).await
         }

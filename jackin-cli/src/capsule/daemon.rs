@@ -5,6 +5,7 @@
 //! flooding program delays neither a key nor a frame by more than one read.
 
 mod client;
+mod ended;
 mod outputs;
 mod sessions;
 mod start;
@@ -34,8 +35,10 @@ use super::tags::InstanceTags;
 use super::turns::Turns;
 use super::watch::{FINDINGS, Finding, Watcher};
 use client::{Client, FAREWELL_LIMIT};
+use ended::EndedSessions;
 use start::MAX_SESSIONS;
 
+pub(super) use ended::Origin;
 pub(super) use start::Start;
 
 /// What a daemon is started with.
@@ -155,6 +158,8 @@ pub(super) struct Daemon {
     last_bell: Option<Instant>,
     turns: Turns<SessionEvent>,
     keys: Typing,
+    /// What ended badly and was not acknowledged.
+    ended: EndedSessions,
     /// The session that ended last.
     last: Option<Session>,
     exit_code: i32,
@@ -190,6 +195,7 @@ impl Daemon {
             last_bell: None,
             turns: Turns::new(),
             keys: Typing::new(),
+            ended: EndedSessions::new(),
             last: None,
             exit_code: 0,
         };

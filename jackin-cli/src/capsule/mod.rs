@@ -5,6 +5,7 @@ mod agents;
 mod alarm;
 mod args;
 mod attach;
+mod bridge;
 mod clock;
 mod config;
 mod connection;

@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
+use super::daemon::Origin;
 use super::device::{Device, open_pty};
 use super::reader::{Reader, Typing};
 use super::status::Observed;
@@ -58,6 +59,8 @@ pub(super) struct Session {
     pub(super) title: String,
     pub(super) token: String,
     pub(super) observed: Observed,
+    /// What it was started with.
+    pub(super) origin: Origin,
     /// Whether tags are taken from what it prints.
     pub(super) plain_tags: bool,
     /// Where it was started.
@@ -118,6 +121,7 @@ impl Session {
             title: title_of(name),
             token,
             observed,
+            origin: Origin::default(),
             plain_tags: false,
             cwd: program.cwd.map(Path::to_owned),
             stopped_on_purpose: false,

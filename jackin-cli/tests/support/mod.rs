@@ -92,6 +92,12 @@ impl Terminal {
         self.wait_until(text, |seen| seen.emulator.screen().contents().contains(text));
     }
 
+    /// Waits until it was sent these bytes.
+    pub fn wait_for_bytes(&self, bytes: &[u8]) {
+        let what = bytes.escape_ascii().to_string();
+        self.wait_until(&what, |seen| seen.bytes.windows(bytes.len()).any(|sent| sent == bytes));
+    }
+
     fn wait_until(&self, what: &str, condition: impl Fn(&Seen) -> bool) {
         let seen = self.seen.0.lock().unwrap();
         let (seen, timeout) =

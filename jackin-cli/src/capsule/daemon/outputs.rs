@@ -7,7 +7,7 @@ use jackin_core::{EventKind, PaneId, SessionId, one_line};
 use jackin_mux::{Input, Output};
 
 use super::super::session::Session;
-use super::{Daemon, Start};
+use super::{Daemon, Origin, Start};
 
 /// The longest title that is kept, in characters.
 const MAX_TITLE: usize = 200;
@@ -33,7 +33,8 @@ impl Daemon {
                     };
                     let start = Start { agent, ..Start::default() };
                     let launch = self.prepare(&start);
-                    if let Err(error) = launch.and_then(|launch| self.start_in(pane, launch, None)) {
+                    let origin = Origin { start, name: None };
+                    if let Err(error) = launch.and_then(|launch| self.start_in(pane, launch, origin)) {
                         tracing::warn!("{error:#}");
                         self.mux.handle_input(Input::PaneClosed { pane }, self.steady());
                         self.ring();
@@ -80,8 +81,9 @@ impl Daemon {
                     ShutdownReason::Detached,
                     "detached; everything goes on running, and attaching again shows it",
                 ),
+                Output::Restart { .. } => self.restart_last(),
                 // What this capsule cannot do is answered as terminals answer.
-                Output::Restart { .. } | Output::Record { .. } => self.ring(),
+                Output::Record { .. } => self.ring(),
                 _ => {}
             }
         }

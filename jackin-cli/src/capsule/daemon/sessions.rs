@@ -60,9 +60,13 @@ impl Daemon {
         let end = ProcessEnd { exit_code: code, oom_killed, on_purpose };
         self.process_ended(id, end);
         let status: AgentStatus = end.status();
+        let is_bad = matches!(status, AgentStatus::Crashed { .. } | AgentStatus::OomKilled);
         self.publish(EventKind::SessionEnded { session_id: id, status });
         while self.mux.backlog(pane) > 0 {
             self.mux.handle_input(Input::Tick, self.steady());
+        }
+        if is_bad {
+            self.keep(id);
         }
         self.tags.forget(id);
         self.last = self.sessions.remove(&id);
@@ -91,7 +95,10 @@ impl Daemon {
 
     /// What `status` and the session list tell.
     pub(in crate::capsule) fn session_infos(&self) -> Vec<SessionInfo> {
-        self.sessions.values().map(|session| self.session_info(session)).collect()
+        let running = self.sessions.values().map(|session| self.session_info(session));
+        let mut all: Vec<SessionInfo> = running.chain(self.ended_infos()).collect();
+        all.sort_by_key(|session| session.id);
+        all
     }
 
     pub(super) fn session_info(&self, session: &Session) -> SessionInfo {

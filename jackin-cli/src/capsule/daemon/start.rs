@@ -11,7 +11,7 @@ use super::super::launch::Launch;
 use super::super::session::{Program, Session, title_of};
 use super::super::status::Observed;
 use super::super::watch::{Order, Subject, Surroundings};
-use super::Daemon;
+use super::{Daemon, Origin};
 
 /// How much rather a session is ended than this daemon when memory runs out, of 1,000.
 const OOM_SCORE: &str = "300";
@@ -20,7 +20,7 @@ const OOM_SCORE: &str = "300";
 pub(super) const MAX_SESSIONS: usize = 128;
 
 /// What to start in a new session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::capsule) struct Start {
     /// The command line; empty means the agent, or else the user's shell.
     pub(in crate::capsule) command: Vec<String>,
@@ -41,11 +41,11 @@ impl Daemon {
     ) -> Result<SessionId> {
         let launch = self.prepare(&start)?;
         let program = launch.command.first().map_or_else(shell, Clone::clone);
-        let usual = start.agent.and(launch.name.clone()).unwrap_or_else(|| title_of(&program));
-        let name = name.map_or(usual, ToOwned::to_owned);
+        let usual = start.agent.as_ref().and(launch.name.clone()).unwrap_or_else(|| title_of(&program));
+        let label = name.map_or(usual, ToOwned::to_owned);
         let now = self.steady();
-        let pane = self.mux.open(place, &name, focus, now).context("there is no room for another pane")?;
-        let started = self.start_in(pane, launch, start.cwd);
+        let pane = self.mux.open(place, &label, focus, now).context("there is no room for another pane")?;
+        let started = self.start_in(pane, launch, Origin { start, name: name.map(ToOwned::to_owned) });
         if started.is_err() {
             self.mux.handle_input(Input::PaneClosed { pane }, now);
         }
@@ -53,12 +53,7 @@ impl Daemon {
     }
 
     /// Starts a session in a pane that is open.
-    pub(super) fn start_in(
-        &mut self,
-        pane: PaneId,
-        launch: Launch,
-        cwd: Option<PathBuf>,
-    ) -> Result<SessionId> {
+    pub(super) fn start_in(&mut self, pane: PaneId, launch: Launch, origin: Origin) -> Result<SessionId> {
         // Every session has one pane, and neither kind of number is used again.
         let id = SessionId::new(pane.get()).context("a pane's number is not 0")?;
         let Launch { mut command, env: given, name, rules, family, transcripts, plain_tags, sse_port } =
@@ -66,7 +61,7 @@ impl Daemon {
         if command.is_empty() {
             command.push(shell());
         }
-        let cwd = cwd.or_else(|| self.config.workdir.as_ref().map(PathBuf::from));
+        let cwd = origin.start.cwd.clone().or_else(|| self.config.workdir.as_ref().map(PathBuf::from));
         let mut own = self.common_env();
         own.extend(given);
         let token = new_token()?;
@@ -96,6 +91,7 @@ impl Daemon {
         };
         let mut session = Session::start(id, pane, token, &program, observed, self.reports.clone())?;
         session.plain_tags = plain_tags;
+        session.origin = origin;
         if let Some(leader) = session.leader() {
             // Not every system has it.
             let _ = std::fs::write(format!("/proc/{leader}/oom_score_adj"), OOM_SCORE);
