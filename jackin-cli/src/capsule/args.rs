@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use jackin_core::protocol::control::ErrorCode;
 use jackin_core::{AgentFile, InstanceName};
 
+use super::attach::Part;
 use super::config;
 use super::ctl::{CtlCommand, ctl};
 use super::daemon::{self, Settings};
@@ -45,6 +46,9 @@ enum Command {
         /// Where the capsule listens
         #[arg(long, value_name = "PATH", default_value = DEFAULT_SOCKET)]
         socket: PathBuf,
+        /// Only look on, beside whoever is attached; `q` leaves
+        #[arg(long)]
+        read_only: bool,
     },
     /// Run the capsule itself, in the foreground
     Daemon {
@@ -130,13 +134,15 @@ const EXIT_TIMEOUT: u8 = 124;
 
 /// Carries out a capsule command and returns the exit code.
 pub fn run(args: CapsuleArgs) -> Result<u8> {
-    match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into() }) {
+    match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into(), read_only: false }) {
         Command::Run { socket, no_chrome, command } => {
             require_terminal()?;
             let daemon = spawn_daemon(SpawnOptions { socket, no_chrome, command, instance: None })?;
-            attach_and_part(&daemon.socket)
+            attach_and_part(&daemon.socket, Part::Operator)
         }
-        Command::Attach { socket } => attach_and_part(&socket),
+        Command::Attach { socket, read_only } => {
+            attach_and_part(&socket, if read_only { Part::Viewer } else { Part::Operator })
+        }
         Command::Daemon { socket, config, instance, background, owns_directory, no_chrome, command } => {
             // The agents' environment names it, and they change directories.
             let socket = std::path::absolute(&socket).context("cannot tell where the socket goes")?;
@@ -181,8 +187,8 @@ fn settings(
 }
 
 /// Attaches, and says on the terminal how it ended.
-fn attach_and_part(socket: &Path) -> Result<u8> {
-    let parting = block_on(super::attach(socket))?;
+fn attach_and_part(socket: &Path, part: Part) -> Result<u8> {
+    let parting = block_on(super::attach(socket, part))?;
     println!("[jackin] {}", parting.message);
     if parting.still_running {
         println!("[jackin] attach again: jackin capsule attach --socket {}", socket.display());

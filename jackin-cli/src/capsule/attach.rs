@@ -34,32 +34,42 @@ pub(crate) struct Parting {
     pub(crate) still_running: bool,
 }
 
+/// Whether a terminal takes part or only shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It types, and decides how large everything is.
+    Operator,
+    /// It looks on, beside any number of others.
+    Viewer,
+}
+
 /// Shows a capsule on this terminal until the operator detaches or the capsule ends.
-pub(crate) async fn attach(socket: &Path) -> Result<Parting> {
+pub(crate) async fn attach(socket: &Path, part: Part) -> Result<Parting> {
     let stream = UnixStream::connect(socket).await.with_context(|| {
         format!("no capsule answers at {}: start one with `jackin capsule run`", socket.display())
     })?;
     // From here on a signal must not leave the terminal as it is now.
     let signals = Signals::listen()?;
     let terminal = Terminal::enter()?;
-    greet(&stream, &terminal).await.context("cannot greet the capsule")?;
+    greet(&stream, &terminal, part).await.context("cannot greet the capsule")?;
     let (reader, writer) = stream.into_split();
     let mut incoming = Incoming::new(reader);
-    converse(&terminal, signals, &mut incoming, writer).await
+    converse(&terminal, part, signals, &mut incoming, writer).await
 }
 
 /// Says Hello, and lends the terminal where that is safe.
-async fn greet(stream: &UnixStream, terminal: &Terminal) -> io::Result<()> {
+async fn greet(stream: &UnixStream, terminal: &Terminal, part: Part) -> io::Result<()> {
     let hello = encoded(&Frame::Hello(Hello {
         version: Version::CURRENT,
         size: terminal.size(),
         term: std::env::var("TERM").ok(),
         term_program: std::env::var("TERM_PROGRAM").ok(),
         colorterm: std::env::var("COLORTERM").ok(),
+        read_only: part == Part::Viewer,
         ..Hello::default()
     }));
     let mut rest = &hello[..];
-    if lend::shares_house(stream) {
+    if part == Part::Operator && lend::shares_house(stream) {
         lend::send_first(stream, hello[0], terminal.as_fd()).await?;
         rest = &hello[1..];
     }
@@ -72,6 +82,7 @@ async fn greet(stream: &UnixStream, terminal: &Terminal) -> io::Result<()> {
 
 async fn converse(
     terminal: &Terminal,
+    part: Part,
     mut signals: Signals,
     incoming: &mut Incoming,
     mut writer: OwnedWriteHalf,
@@ -94,7 +105,8 @@ async fn converse(
     let device = if welcome.terminal_taken { None } else { Some(terminal.device()?) };
     let parting = tokio::select! {
         parting = incoming.show(device.as_ref()) => return Ok(parting),
-        parting = forward_keys(device.as_ref(), &to_capsule) => parting,
+        parting = forward_keys(device.as_ref(), &to_capsule), if part == Part::Operator => parting,
+        parting = await_leaving(device.as_ref()), if part == Part::Viewer => parting,
         parting = signals.forward(terminal, &to_capsule) => parting,
         () = sending => unreachable!("sending never completes"),
     };
@@ -196,6 +208,31 @@ fn part(Shutdown { reason, message }: Shutdown) -> Parting {
 fn terminal_gone() -> Parting {
     Parting { message: "the terminal is gone".to_owned(), exit_code: 1, still_running: true }
 }
+
+/// Waits until whoever looks on has seen enough: `q`, Ctrl+C, or the keys that detach.
+async fn await_leaving(device: Option<&Device>) -> Parting {
+    let Some(device) = device else { return std::future::pending().await };
+    let mut buf = [0; 1024];
+    let mut prefixed = false;
+    loop {
+        match device.read(&mut buf).await {
+            Ok(len) if len > 0 => {
+                for &key in &buf[..len] {
+                    if matches!(key, b'q' | CTRL_C) || prefixed && key == b'd' {
+                        let message = "stopped looking on".to_owned();
+                        return Parting { message, exit_code: 0, still_running: true };
+                    }
+                    prefixed = key == CTRL_B;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return terminal_gone(),
+        }
+    }
+}
+
+const CTRL_B: u8 = 0x02;
+const CTRL_C: u8 = 0x03;
 
 async fn forward_keys(device: Option<&Device>, to_capsule: &mpsc::Sender<Vec<u8>>) -> Parting {
     let Some(device) = device else { return std::future::pending().await };

@@ -94,6 +94,8 @@ pub(super) enum ClientEvent {
     Resize(Size),
     Detach,
     Gone,
+    /// It took the last frame; only those that look on say so.
+    Taken,
 }
 
 /// Serves a socket for ever. Every connection holds a clone of `open` until it ends.
@@ -165,7 +167,10 @@ async fn serve_terminal(
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     // One frame in flight: the next one is rendered when this one was taken, and is then up to date.
     let (frames, outgoing) = mpsc::channel::<ToClient>(1);
-    let terminal = lent.map(Device::watch).transpose()?;
+    let looks_on = hello.read_only;
+    // Whoever only looks on must not be able to do more by mistake.
+    let terminal = lent.filter(|_| !looks_on).map(Device::watch).transpose()?;
+    let taken = looks_on.then_some(id);
     let attach = Attach { id, hello, terminal_taken: terminal.is_some(), frames };
     if to_daemon.send(Message::Attach(attach)).await.is_err() {
         return Ok(());
@@ -198,7 +203,7 @@ async fn serve_terminal(
     tokio::select! {
         () = reading => {}
         () = read_keys(id, terminal.as_ref(), &to_daemon) => {}
-        _ = write_frames(outgoing, writer, terminal.as_ref()) => {}
+        _ = write_frames(outgoing, writer, terminal.as_ref(), taken, &to_daemon) => {}
     }
     Ok(())
 }
@@ -223,6 +228,8 @@ async fn write_frames(
     mut outgoing: mpsc::Receiver<ToClient>,
     mut writer: OwnedWriteHalf,
     terminal: Option<&Device>,
+    taken: Option<u64>,
+    to_daemon: &mpsc::Sender<Message>,
 ) -> io::Result<()> {
     let mut wire = Vec::new();
     while let Some(next) = outgoing.recv().await {
@@ -235,6 +242,10 @@ async fn write_frames(
             (ToClient::Frames(frames), _) => wire = frames,
         }
         writer.write_all(&wire).await?;
+        if let Some(id) = taken {
+            let event = ClientEvent::Taken;
+            to_daemon.send(Message::Client { id, event }).await.map_err(io::Error::other)?;
+        }
     }
     Ok(())
 }
@@ -248,11 +259,6 @@ async fn read_hello(reader: &mut OwnedReadHalf, decoder: &mut attach::Decoder) -
     let mut buf = [0; 4096];
     loop {
         match decoder.next_frame() {
-            Ok(Some(Frame::Hello(Hello { read_only: true, .. }))) => {
-                return Err(protocol_error(
-                    "this capsule cannot be looked at without taking it over".to_owned(),
-                ));
-            }
             Ok(Some(Frame::Hello(hello))) => return Ok(hello),
             Ok(Some(_)) => return Err(protocol_error("the first frame must be a Hello".to_owned())),
             Ok(None) => {}

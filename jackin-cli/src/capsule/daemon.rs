@@ -10,6 +10,7 @@ mod outputs;
 mod sessions;
 mod start;
 mod timeouts;
+mod viewers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,6 +38,7 @@ use super::watch::{FINDINGS, Finding, Watcher};
 use client::{Client, FAREWELL_LIMIT};
 use ended::EndedSessions;
 use start::MAX_SESSIONS;
+use viewers::Viewers;
 
 pub(super) use ended::Origin;
 pub(super) use start::Start;
@@ -82,6 +84,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     while daemon.is_alive() {
         daemon.tick();
         let behind = daemon.render_if_due();
+        daemon.render_viewers();
         alarm.set(daemon.next_alarm());
         let turn_ready = daemon.turns.is_ready(Instant::now());
         tokio::select! {
@@ -154,6 +157,7 @@ pub(super) struct Daemon {
     typing: Option<PaneId>,
     reports: mpsc::Sender<(SessionId, SessionEvent)>,
     client: Option<Client>,
+    viewers: Viewers,
     started: Instant,
     last_bell: Option<Instant>,
     turns: Turns<SessionEvent>,
@@ -191,6 +195,7 @@ impl Daemon {
             agent_socket,
             reports,
             client: None,
+            viewers: Viewers::new(),
             started: Instant::now(),
             last_bell: None,
             turns: Turns::new(),
@@ -216,6 +221,7 @@ impl Daemon {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Stop => self.stop(),
+            Message::Attach(attach) if attach.hello.read_only => self.admit_viewer(attach),
             Message::Attach(attach) => self.attach(attach),
             Message::Client { id, event } if self.client.as_ref().is_some_and(|client| client.id == id) => {
                 match event {
@@ -227,10 +233,11 @@ impl Daemon {
                     }
                     ClientEvent::Detach => self.dismiss_client(ShutdownReason::Detached, "detached"),
                     ClientEvent::Gone => self.client_gone(),
+                    ClientEvent::Taken => {}
                 }
             }
-            // From a client that was taken over.
-            Message::Client { .. } => {}
+            // From one that looks on, or from a client that was taken over.
+            Message::Client { id, event } => self.hear_viewer(id, &event),
             Message::Call { caller, call, answer } => {
                 // Whoever asked may have gone.
                 let _ = answer.send(self.answer(caller, call));

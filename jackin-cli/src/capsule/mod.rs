@@ -33,6 +33,8 @@ mod watch;
 pub use args::{CapsuleArgs, main, run};
 #[cfg(feature = "host")]
 pub(crate) use args::{block_on, exit};
+#[cfg(feature = "host")]
+pub(crate) use attach::Part;
 pub(crate) use attach::attach;
 #[cfg(feature = "host")]
 pub(crate) use ctl::describe;

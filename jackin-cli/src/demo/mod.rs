@@ -26,7 +26,7 @@ pub(crate) fn run() -> Result<u8> {
     let instance = Some(InstanceName::new("demo")?);
     let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None, no_chrome: false })?;
     if on_terminal {
-        let parting = capsule::block_on(capsule::attach(&daemon.socket))?;
+        let parting = capsule::block_on(capsule::attach(&daemon.socket, capsule::Part::Operator))?;
         if parting.still_running {
             capsule::block_on(shut_down(&daemon.socket))?;
         }

@@ -113,29 +113,28 @@ impl Daemon {
     pub(super) async fn take_leave(mut self) -> i32 {
         let exit_code = self.exit_code;
         self.carry_out();
+        let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
+        let reason =
+            if on_purpose { ShutdownReason::Stopped } else { ShutdownReason::AllSessionsEnded { exit_code } };
+        let message = self.last.as_ref().map_or_else(String::new, |session| {
+            format!("{}: {}", session.title, session.observed.authority().status())
+        });
+        let shutdown = Shutdown { reason, message };
+        self.dismiss_viewers(&shutdown);
         if let Some(client) = self.client.take() {
             let mut screen = Vec::new();
             self.mux.render(self.steady(), &mut screen);
-            let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
-            let reason = if on_purpose {
-                ShutdownReason::Stopped
-            } else {
-                ShutdownReason::AllSessionsEnded { exit_code }
-            };
-            let message = self.last.as_ref().map_or_else(String::new, |session| {
-                format!("{}: {}", session.title, session.observed.authority().status())
-            });
             let last_frame =
                 tokio::time::timeout(FAREWELL_LIMIT, client.frames.send(ToClient::Screen(screen))).await;
             if last_frame.is_ok() {
-                farewell(client.frames, Shutdown { reason, message }).await;
+                farewell(client.frames, shutdown).await;
             }
         }
         exit_code
     }
 }
 
-async fn farewell(frames: mpsc::Sender<ToClient>, shutdown: Shutdown) {
+pub(super) async fn farewell(frames: mpsc::Sender<ToClient>, shutdown: Shutdown) {
     let mut wire = Vec::new();
     if encode(&Frame::Shutdown(shutdown), &mut wire).is_err() {
         return;

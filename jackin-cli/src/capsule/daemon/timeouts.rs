@@ -32,7 +32,7 @@ impl Daemon {
         let observe = observe.map(|after| Instant::now() + after);
         // A frame that is due already waits for the client.
         let frame = self.mux.frame_due().filter(|due| *due > steady);
-        let mux = [frame, self.mux.poll_timeout()].into_iter().flatten().min();
+        let mux = [frame, self.next_viewer_frame(), self.mux.poll_timeout()].into_iter().flatten().min();
         let mux = mux.map(|at| self.started + at.since(Timestamp::default()));
         [kill.map(tokio::time::Instant::into_std), observe, mux, self.turns.due()].into_iter().flatten().min()
     }
