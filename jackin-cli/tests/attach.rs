@@ -204,6 +204,25 @@ fn only_a_terminal_can_be_lent() {
     assert!(daemon.wait().success());
 }
 
+/// A capsule that was started from this terminal, in the background, must not read it: the system would stop it.
+#[test]
+fn a_capsule_in_the_background_of_a_shell_can_be_attached_from_there() {
+    let place = Place::new();
+    let (jackin, socket) = (support::JACKIN, place.socket());
+    let socket = socket.to_str().unwrap();
+    // With job control, as in a shell that somebody types into.
+    let script = format!(
+        "set -m; '{jackin}' capsule daemon --socket '{socket}' -- sh -c '{}' & while ! [ -S '{socket}' ]; do :; done; \
+         '{jackin}' capsule attach --socket '{socket}'",
+        r#"printf "ready\n"; read -r line; printf "got <%s>\n" "$line"; read -r line"#
+    );
+    let terminal = support::Terminal::start("sh", &["-c", &script], 24, 80);
+    terminal.wait_for("ready");
+    terminal.type_in("here\r");
+    terminal.wait_for("got <here>");
+    place.ctl(&["shutdown"]);
+}
+
 /// A client that speaks the protocol by hand.
 struct RawClient {
     stream: UnixStream,

@@ -2,9 +2,10 @@
 
 mod support;
 
+use std::io::Read;
 use std::process::{Command, Stdio};
 
-use support::{JACKIN, Terminal};
+use support::{JACKIN, Terminal, eventually};
 
 #[test]
 fn without_a_terminal_the_demo_prints_its_events_and_cleans_up() {
@@ -56,4 +57,26 @@ fn leaving_the_demo_ends_it() {
     terminal.type_in(b"\x02d");
     assert_eq!(terminal.exit_code(), 0);
     terminal.wait_for("nothing is left running");
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_demo() {
+    let runtime_dir = tempfile::tempdir().unwrap();
+    let (mut pty, pts) = pty_process::blocking::open().unwrap();
+    pty.resize(pty_process::Size::new(30, 100)).unwrap();
+    let mut demo = pty_process::blocking::Command::new(JACKIN)
+        .arg("demo")
+        .env("TERM", "xterm-256color")
+        .env("XDG_RUNTIME_DIR", runtime_dir.path())
+        .spawn(pts)
+        .unwrap();
+    let mut shown = vt100::Parser::new(30.try_into().unwrap(), 100.try_into().unwrap(), 0);
+    while !shown.screen().contents().contains("demo agent") {
+        let mut buf = [0; 4096];
+        let len = pty.read(&mut buf).unwrap();
+        shown.process(&buf[..len]);
+    }
+    drop(pty);
+    demo.wait().unwrap();
+    eventually("nothing is left behind", || std::fs::read_dir(runtime_dir.path()).unwrap().count() == 0);
 }

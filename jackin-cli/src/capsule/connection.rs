@@ -93,6 +93,8 @@ pub(super) enum ClientEvent {
     Input(Vec<u8>),
     Resize(Size),
     Detach,
+    /// The terminal that it lent is gone; it is still there to be told.
+    TerminalGone,
     Gone,
     /// It took the last frame; only those that look on say so.
     Taken,
@@ -218,8 +220,9 @@ async fn read_keys(id: u64, terminal: Option<&Device>, to_daemon: &mpsc::Sender<
             return;
         }
     }
-    // The other end of the terminal is gone, and with it the client.
-    let _ = to_daemon.send(Message::Client { id, event: ClientEvent::Gone }).await;
+    let _ = to_daemon.send(Message::Client { id, event: ClientEvent::TerminalGone }).await;
+    // The daemon ends the connection, with a farewell.
+    std::future::pending().await
 }
 
 /// Writes what the client gets. A terminal that was lent is written to before the client hears anything later: it has

@@ -232,6 +232,9 @@ impl Daemon {
                         self.mux.handle_input(Input::Resized(size), self.steady());
                     }
                     ClientEvent::Detach => self.dismiss_client(ShutdownReason::Detached, "detached"),
+                    ClientEvent::TerminalGone => {
+                        self.dismiss_client(ShutdownReason::Detached, "the terminal is gone");
+                    }
                     ClientEvent::Gone => self.client_gone(),
                     ClientEvent::Taken => {}
                 }

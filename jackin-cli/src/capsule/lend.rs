@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use rustix::cmsg_space;
 use rustix::fs::OFlags;
@@ -67,8 +67,12 @@ pub(super) async fn receive_first(stream: &UnixStream) -> io::Result<(u8, Option
         .await
 }
 
-/// Only a terminal that never makes us wait is of use.
+/// Only a terminal that never makes us wait is of use, and none that we were started from: whoever reads that one in the
+/// background is stopped.
 fn is_usable(file: &File) -> bool {
-    let flags = rustix::fs::fcntl_getfl(file.as_fd());
-    rustix::termios::isatty(file) && flags.is_ok_and(|flags| flags.contains(OFlags::NONBLOCK | OFlags::RDWR))
+    let flags = rustix::fs::fcntl_getfl(file);
+    let waits = !flags.is_ok_and(|flags| flags.contains(OFlags::NONBLOCK | OFlags::RDWR));
+    // The session of a terminal is told to its own session only.
+    let is_own = rustix::termios::tcgetsid(file).is_ok();
+    rustix::termios::isatty(file) && !waits && !is_own
 }

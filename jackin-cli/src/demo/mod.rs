@@ -27,9 +27,8 @@ pub(crate) fn run() -> Result<u8> {
     let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None, no_chrome: false })?;
     if on_terminal {
         let parting = capsule::block_on(capsule::attach(&daemon.socket, capsule::Part::Operator))?;
-        if parting.still_running {
-            capsule::block_on(shut_down(&daemon.socket))?;
-        }
+        // It may have ended by itself.
+        let _ = capsule::block_on(shut_down(&daemon.socket));
         daemon.wait()?;
         println!("[jackin] the demo is over ({}); nothing is left running", parting.message);
         return Ok(parting.exit_code);

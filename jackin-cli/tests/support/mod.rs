@@ -28,9 +28,14 @@ struct Seen {
 
 impl Terminal {
     pub fn run(args: &[&str], rows: u16, cols: u16) -> Self {
+        Self::start(JACKIN, args, rows, cols)
+    }
+
+    /// Any program.
+    pub fn start(program: &str, args: &[&str], rows: u16, cols: u16) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(rows, cols)).unwrap();
-        let child = pty_process::blocking::Command::new(JACKIN)
+        let child = pty_process::blocking::Command::new(program)
             .args(args)
             .env("TERM", "xterm-256color")
             .env_remove("XDG_RUNTIME_DIR")

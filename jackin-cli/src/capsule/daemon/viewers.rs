@@ -62,7 +62,7 @@ impl Daemon {
             ClientEvent::Resize(size) => onlooker.viewer.resize(*size),
             ClientEvent::Taken => onlooker.behind = false,
             ClientEvent::Gone => drop(self.viewers.remove(&id)),
-            ClientEvent::Detach => {
+            ClientEvent::Detach | ClientEvent::TerminalGone => {
                 if let Some(onlooker) = self.viewers.remove(&id) {
                     let message = "stopped looking on".to_owned();
                     let shutdown = Shutdown { reason: ShutdownReason::Detached, message };
