@@ -4,13 +4,15 @@
 //! fed, one in whole pieces with jump-scroll, one in small pieces without: they must agree.
 #![no_main]
 
+use std::sync::LazyLock;
+
 use jackin_core::Size;
 use jackin_mux::vt::{Direction, Point, Row, Search, Settings, Terminal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [rows, columns, rest @ ..] = data else { return };
-    let size = Size::new(u16::from(*rows % 32), u16::from(*columns % 128));
+    let size = small(*rows, *columns);
     let terminal = |jump_scroll| {
         Terminal::new(size, Settings { jump_scroll, history_lines: 200, ..Settings::default() })
     };
@@ -26,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
         rest = match after {
             [_, rows, columns, rest @ ..] => {
                 compare(&whole, &pieces);
-                let size = Size::new(u16::from(*rows % 32), u16::from(*columns % 128));
+                let size = small(*rows, *columns);
                 whole.resize(size);
                 pieces.resize(size);
                 rest
@@ -38,9 +40,9 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     compare(&whole, &pieces);
-    if let Ok(search) = Search::literal("a") {
-        whole.find(&search, Point { row: 0, column: 0 }, Direction::Backward);
-        whole.find(&search, Point { row: -1, column: 0 }, Direction::Forward);
+    if let Some(search) = &*SEARCH {
+        whole.find(search, Point { row: 0, column: 0 }, Direction::Backward);
+        whole.find(search, Point { row: -1, column: 0 }, Direction::Forward);
     }
     whole.screen_sgr();
     whole.screen_text();
@@ -52,6 +54,13 @@ fuzz_target!(|data: &[u8]| {
     }
     whole.last_exit_code();
 });
+
+static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| Search::literal("a").ok());
+
+/// Small screens: comparing their cells is what takes the time, and the edges are nearer.
+fn small(rows: u8, columns: u8) -> Size {
+    Size::new(u16::from(rows % 16), u16::from(columns % 48))
+}
 
 fn compare(a: &Terminal, b: &Terminal) {
     assert_eq!(a.cursor(), b.cursor());

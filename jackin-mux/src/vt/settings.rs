@@ -7,7 +7,8 @@ pub struct Settings {
     pub history_lines: usize,
     /// Bytes that history takes, looks and links included, whatever the number of lines.
     pub history_bytes: usize,
-    /// Whether lines that would be drawn and scrolled off within one [`feed`](super::Terminal::feed) may go straight to history.
+    /// Whether lines that scroll off within one [`feed`](super::Terminal::feed) go straight to history, and rows that are written whole
+    /// are drawn only when something needs their cells. What is seen is the same either way; tests compare the two.
     pub jump_scroll: bool,
     /// Whether clearing the whole screen moves what was on it to history.
     pub scroll_on_clear: bool,
