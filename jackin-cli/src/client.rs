@@ -59,6 +59,7 @@ pub enum ClientError {
 pub struct Client {
     stream: UnixStream,
     decoder: Decoder,
+    token: Option<String>,
 }
 
 impl Client {
@@ -68,7 +69,14 @@ impl Client {
         let failed = |error| ClientError::Connect { path: path.to_owned(), error };
         let mut stream = UnixStream::connect(path).await.map_err(failed)?;
         stream.write_all(&[PREFACE]).await?;
-        Ok(Self { stream, decoder: Decoder::new() })
+        Ok(Self { stream, decoder: Decoder::new(), token: None })
+    }
+
+    /// Shows a session's token with each call, as the agents' socket asks for.
+    #[must_use]
+    pub fn with_token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
     }
 
     /// Asks for something and waits for the answer.
@@ -92,7 +100,8 @@ impl Client {
         }
     }
 
-    pub(crate) async fn send(&mut self, call: Call) -> Result<(), ClientError> {
+    pub(crate) async fn send(&mut self, mut call: Call) -> Result<(), ClientError> {
+        call.token = call.token.or_else(|| self.token.clone());
         let mut wire = Vec::new();
         control::encode(&call, &mut wire)?;
         Ok(self.stream.write_all(&wire).await?)

@@ -11,14 +11,15 @@ use super::attach::Part;
 use super::config;
 use super::ctl::{CtlCommand, ctl};
 use super::daemon::{self, Settings};
+use super::exec_as::{ExecAsArgs, exec_as};
+use super::init;
 use super::output::{OutputClosed, printable};
+use super::places::{DEFAULT_SOCKET, Places};
 use super::report::{ReportArgs, report_for_hook};
 use super::spawn::{READY, SpawnOptions, spawn_daemon};
 use super::terminal::require_terminal;
+use super::user::SessionUser;
 use crate::client::ClientError;
-
-/// Where a capsule in a container listens.
-const DEFAULT_SOCKET: &str = "/jackin/run/jackin.sock";
 
 /// The commands of the capsule; `jackin capsule …` and `jackin-capsule …` are the same.
 #[derive(Debug, Args)]
@@ -61,6 +62,12 @@ enum Command {
         /// The instance's name [default: that of the configuration, else local]
         #[arg(long, value_name = "NAME")]
         instance: Option<InstanceName>,
+        /// Where the agents' own socket goes [default: beside the other, in a container /jackin/agent/jackin.sock]
+        #[arg(long, value_name = "PATH")]
+        agent_socket: Option<PathBuf>,
+        /// Where exit.json goes, which tells how everything ended [default: nowhere, in a container /jackin/state]
+        #[arg(long, value_name = "DIR")]
+        state: Option<PathBuf>,
         /// Leave the starter's terminal once ready, and say so on standard output
         #[arg(long, hide = true)]
         background: bool,
@@ -93,6 +100,9 @@ enum Command {
     },
     /// Tell the capsule what this session's agent does; for the agent's hooks, which it never fails
     Report(ReportArgs),
+    /// Give up this user's rights and become a session's program
+    #[command(hide = true)]
+    ExecAs(ExecAsArgs),
 }
 
 #[derive(Debug, Parser)]
@@ -134,6 +144,10 @@ const EXIT_TIMEOUT: u8 = 124;
 
 /// Carries out a capsule command and returns the exit code.
 pub fn run(args: CapsuleArgs) -> Result<u8> {
+    // As the first process of a container it has nobody to attach.
+    if init::is_first_process() && matches!(args.command, None | Some(Command::Daemon { .. })) {
+        return init::run();
+    }
     match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into(), read_only: false }) {
         Command::Run { socket, no_chrome, command } => {
             require_terminal()?;
@@ -143,12 +157,29 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
         Command::Attach { socket, read_only } => {
             attach_and_part(&socket, if read_only { Part::Viewer } else { Part::Operator })
         }
-        Command::Daemon { socket, config, instance, background, owns_directory, no_chrome, command } => {
+        Command::Daemon {
+            socket,
+            config,
+            instance,
+            agent_socket,
+            state,
+            background,
+            owns_directory,
+            no_chrome,
+            command,
+        } => {
             // The agents' environment names it, and they change directories.
-            let socket = std::path::absolute(&socket).context("cannot tell where the socket goes")?;
+            let absolute =
+                |path: PathBuf| std::path::absolute(path).context("cannot tell where the socket goes");
+            let socket = absolute(socket)?;
             super::log::begin(&socket);
             let directory = socket.parent().filter(|_| owns_directory).map(Path::to_owned);
-            let settings = settings(socket, config.as_deref(), instance, no_chrome, command)?;
+            let places = Places::new(
+                socket,
+                agent_socket.map(absolute).transpose()?,
+                state.map(absolute).transpose()?,
+            );
+            let settings = settings(places, config.as_deref(), instance, no_chrome, command)?;
             let exit_code = daemon(settings, background);
             if let Some(directory) = directory {
                 // Something else in it is a reason to keep it.
@@ -159,11 +190,12 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
         Command::Ctl { socket, json, command } => block_on(ctl(&socket, command, json)).map(|()| 0),
         Command::Bridge { socket } => super::bridge::bridge(&socket).map(|()| 0),
         Command::Report(args) => report_for_hook(&args).map(|()| 0),
+        Command::ExecAs(args) => exec_as(&args),
     }
 }
 
 fn settings(
-    socket: PathBuf,
+    places: Places,
     file: Option<&Path>,
     instance: Option<InstanceName>,
     no_chrome: bool,
@@ -183,7 +215,8 @@ fn settings(
     let of_user = config::user_directory().map(|directory| directory.join("rules"));
     // What comes later counts for more.
     let rule_directories = of_user.into_iter().chain(beside).collect();
-    Ok(Settings { socket, command, config, mux, rule_directories })
+    let user = SessionUser::find(config.user.as_ref(), places.contained)?;
+    Ok(Settings { places, user, command, config, mux, rule_directories })
 }
 
 /// Attaches, and says on the terminal how it ended.

@@ -25,8 +25,8 @@ use tokio::time::timeout;
 use super::control::Answer;
 use super::device::Device;
 use super::events::Feed;
-use super::lend;
 use super::socket::Socket;
+use super::{lend, refusals};
 
 /// How many connections a socket serves at once; further ones are closed at once.
 const MAX_CONNECTIONS: usize = 64;
@@ -42,11 +42,20 @@ const READ_SIZE: usize = 64 * 1024;
 /// How much of what an operator types is read at once; a paste comes in pieces of a terminal's buffer.
 const KEYS_SIZE: usize = 4 * 1024;
 
+/// Whose socket it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Door {
+    Operator,
+    /// The agents', whose sessions run as this user if not as ours.
+    Agents(Option<u32>),
+}
+
 /// Whose socket a connection came in by, which decides what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     Operator,
-    Agent,
+    /// An agent, or whoever has a token, with the number of the process where that is known.
+    Agent(Option<u32>),
 }
 
 /// What connections tell the daemon.
@@ -103,7 +112,7 @@ pub(super) enum ClientEvent {
 /// Serves a socket for ever. Every connection holds a clone of `open` until it ends.
 pub(super) async fn accept(
     socket: Socket,
-    caller: Caller,
+    door: Door,
     to_daemon: mpsc::Sender<Message>,
     open: mpsc::Sender<Infallible>,
 ) {
@@ -114,9 +123,7 @@ pub(super) async fn accept(
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        if !is_same_user(&stream) {
-            continue;
-        }
+        let Some(caller) = admit(&stream, door) else { continue };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
             continue;
         };
@@ -130,9 +137,19 @@ pub(super) async fn accept(
 }
 
 /// The file's mode keeps others out already; this holds even where the file was opened up by mistake.
-fn is_same_user(stream: &UnixStream) -> bool {
+fn admit(stream: &UnixStream, door: Door) -> Option<Caller> {
     let own = rustix::process::geteuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+    let peer = stream.peer_cred().ok()?;
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    let (is_own, uid) = ([own, 0].contains(&peer.uid()), peer.uid());
+    match door {
+        Door::Operator if is_own => Some(Caller::Operator),
+        Door::Agents(sessions) if is_own || sessions == Some(uid) => Some(Caller::Agent(pid)),
+        Door::Operator | Door::Agents(_) => {
+            refusals::log(|| format!("user {uid} (process {pid:?}) was turned away at {door}"));
+            None
+        }
+    }
 }
 
 async fn serve(stream: UnixStream, caller: Caller, to_daemon: mpsc::Sender<Message>) -> io::Result<()> {
@@ -222,7 +239,7 @@ async fn read_keys(id: u64, terminal: Option<&Device>, to_daemon: &mpsc::Sender<
     }
     let _ = to_daemon.send(Message::Client { id, event: ClientEvent::TerminalGone }).await;
     // The daemon ends the connection, with a farewell.
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Writes what the client gets. A terminal that was lent is written to before the client hears anything later: it has
@@ -402,7 +419,7 @@ impl Control {
     async fn next_call(&mut self) -> io::Result<Option<Result<Call, CallError>>> {
         let mut buf = vec![0; READ_SIZE];
         let soon = || tokio::time::Instant::now() + PATIENCE;
-        let mut finish_by = (self.daemon.caller == Caller::Agent).then(soon);
+        let mut finish_by = (self.daemon.caller != Caller::Operator).then(soon);
         loop {
             match self.decoder.next_message() {
                 Ok(Some(json)) => return Ok(Some(Call::from_json(json))),

@@ -13,6 +13,8 @@ use super::connection::Caller;
 use super::daemon::{Daemon, Start};
 use super::events::Feed;
 use super::now;
+use super::peer::belongs_to;
+use super::refusals;
 use super::session::Session;
 
 /// The answer to a call: one message, or a feed of events that the connection turns into a stream.
@@ -26,6 +28,7 @@ impl Daemon {
     pub(super) fn answer(&mut self, caller: Caller, call: Call) -> Answer {
         let Call { token, request } = call;
         if let Err(error) = self.authorize(caller, token.as_deref(), &request) {
+            refusals::log(|| format!("{caller} was refused {}: {}", method(&request), error.message));
             return message::<Done>(Err(error));
         }
         match request {
@@ -83,16 +86,24 @@ impl Daemon {
         let own = self.sessions.values().find(|session| token == Some(session.token.as_str()));
         match (caller, request, own) {
             (Caller::Operator, ..) => Ok(()),
-            (Caller::Agent, _, None) => {
+            (Caller::Agent(_), _, None) => {
                 forbidden("the token in JACKIN_AGENT_TOKEN is missing or not that of a running session")
             }
-            (Caller::Agent, Request::Report { session_id, .. }, Some(own))
+            (Caller::Agent(pid), _, Some(own)) if !self.is_in_session(pid, own) => {
+                forbidden("the token in JACKIN_AGENT_TOKEN is that of another session")
+            }
+            (Caller::Agent(_), Request::Report { session_id, .. }, Some(own))
                 if session_id.is_none_or(|id| id == own.id) =>
             {
                 Ok(())
             }
-            (Caller::Agent, ..) => forbidden("an agent may report about itself and nothing else"),
+            (Caller::Agent(_), ..) => forbidden("an agent may report about itself and nothing else"),
         }
+    }
+
+    /// Whether a process may use a session's token. Where agents are the operator's equals, tokens only tell who speaks.
+    fn is_in_session(&self, pid: Option<u32>, session: &Session) -> bool {
+        self.user.is_none() || pid.zip(session.leader()).is_some_and(|(pid, leader)| belongs_to(pid, leader))
     }
 
     pub(super) fn find(&self, id: SessionId) -> Result<&Session, ControlError> {
@@ -208,6 +219,12 @@ impl Daemon {
         let mut ids = self.sessions.keys().copied();
         ids.next().filter(|_| ids.next().is_none())
     }
+}
+
+/// What a call is named on the wire.
+fn method(request: &Request) -> String {
+    let named = serde_json::to_value(request).ok();
+    named.and_then(|named| Some(named["method"].as_str()?.to_owned())).unwrap_or_default()
 }
 
 fn message<T: Serialize>(result: Result<T, ControlError>) -> Answer {

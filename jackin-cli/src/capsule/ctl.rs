@@ -184,6 +184,13 @@ pub(super) enum TagsCommand {
 /// Carries a command out.
 pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Result<()> {
     let mut client = Client::connect(socket).await?;
+    // An agent that asks at its own socket says who it is.
+    let own = |name| std::env::var(name).ok();
+    if let Some(token) = own("JACKIN_AGENT_TOKEN")
+        .filter(|_| own("JACKIN_AGENT_SOCKET").is_some_and(|at| Path::new(&at) == socket))
+    {
+        client = client.with_token(token);
+    }
     match command {
         CtlCommand::Status => {
             let status: Status = client.call(Request::Status {}).await?;

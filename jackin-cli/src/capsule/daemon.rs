@@ -6,6 +6,7 @@
 
 mod client;
 mod ended;
+mod ending;
 mod outputs;
 mod sessions;
 mod start;
@@ -13,8 +14,7 @@ mod timeouts;
 mod viewers;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -26,14 +26,17 @@ use tokio::sync::mpsc;
 
 use super::alarm::Alarm;
 use super::clock::Clock;
-use super::connection::{self, Caller, ClientEvent, Message};
+use super::connection::{self, ClientEvent, Door, Message};
+use super::endings::Endings;
 use super::events::EventLog;
 use super::memory::OomKills;
+use super::places::Places;
 use super::reader::Typing;
 use super::session::{Session, SessionEvent};
-use super::socket::Socket;
+use super::socket::{Socket, create_private_dir};
 use super::tags::InstanceTags;
 use super::turns::Turns;
+use super::user::SessionUser;
 use super::watch::{FINDINGS, Finding, Watcher};
 use client::{Client, FAREWELL_LIMIT};
 use ended::EndedSessions;
@@ -46,7 +49,9 @@ pub(super) use start::Start;
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(super) struct Settings {
-    pub(super) socket: PathBuf,
+    pub(super) places: Places,
+    /// Whom sessions run as, where that is not whom we run as.
+    pub(super) user: Option<SessionUser>,
     /// The first session's command line; empty means what the configuration says.
     pub(super) command: Vec<String>,
     /// What the host says about the instance.
@@ -56,27 +61,20 @@ pub(super) struct Settings {
     pub(super) rule_directories: Vec<PathBuf>,
 }
 
-/// The agents' own socket, beside the operator's.
-pub(super) fn agent_socket(operator_socket: &Path) -> PathBuf {
-    let mut name = operator_socket.file_stem().map_or_else(|| OsString::from("jackin"), OsString::from);
-    name.push(".agent.sock");
-    operator_socket.with_file_name(name)
-}
-
 /// Runs until the last session has ended or a signal or call stops it. Returns the exit code. `ready` is called once
 /// the sockets answer and the first session runs.
 pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32> {
     let (to_daemon, mut messages) = mpsc::channel(64);
     let (reports, mut from_sessions) = mpsc::channel(2 * MAX_SESSIONS);
-    let operator_socket = Socket::bind(&settings.socket)?;
-    let agent_socket_path = agent_socket(&settings.socket);
-    let agents_socket = Socket::bind(&agent_socket_path)?;
+    let operator_socket = Socket::bind(&settings.places.operator)?;
+    let agents_socket = Socket::bind_for_agents(&settings.places, settings.user.as_ref())?;
+    let session_uid = settings.user.as_ref().map(|user| user.uid);
     let (to_findings, mut findings) = mpsc::channel(FINDINGS);
-    let mut daemon = Daemon::start(settings, agent_socket_path, reports, to_findings)?;
+    let mut daemon = Daemon::start(settings, reports, to_findings)?;
     let (open, mut all_closed) = mpsc::channel(1);
     let doors = [
-        tokio::spawn(connection::accept(operator_socket, Caller::Operator, to_daemon.clone(), open.clone())),
-        tokio::spawn(connection::accept(agents_socket, Caller::Agent, to_daemon.clone(), open)),
+        tokio::spawn(connection::accept(operator_socket, Door::Operator, to_daemon.clone(), open.clone())),
+        tokio::spawn(connection::accept(agents_socket, Door::Agents(session_uid), to_daemon.clone(), open)),
     ];
     tokio::spawn(stop_on_signal(signals()?, to_daemon));
     ready();
@@ -150,7 +148,11 @@ pub(super) struct Daemon {
     oom_kills: OomKills,
     pub(super) watcher: Watcher,
     pub(super) config: AgentFile,
-    agent_socket: PathBuf,
+    places: Places,
+    pub(super) user: Option<SessionUser>,
+    endings: Endings,
+    /// Whether a signal or a call ends it.
+    stopping: bool,
     /// Nothing was started yet: the operator is to choose what.
     picking: bool,
     /// The pane that the operator types into just now.
@@ -172,13 +174,17 @@ pub(super) struct Daemon {
 impl Daemon {
     fn start(
         settings: Settings,
-        agent_socket: PathBuf,
         reports: mpsc::Sender<(SessionId, SessionEvent)>,
         findings: mpsc::Sender<(SessionId, Finding)>,
     ) -> Result<Self> {
-        let Settings { command, config, mux, rule_directories, .. } = settings;
+        let Settings { places, user, command, config, mux, rule_directories } = settings;
+        if let Some(state) = &places.state {
+            create_private_dir(state).with_context(|| {
+                format!("cannot make the directory {} for the record of the end", state.display())
+            })?;
+        }
         let instance = config.instance.clone();
-        let watcher = Watcher::start(instance.clone(), rule_directories, findings)
+        let watcher = Watcher::start(instance.clone(), rule_directories, user.clone(), findings)
             .context("cannot start the thread that watches agents")?;
         let mut daemon = Self {
             log: EventLog::new(instance.clone()),
@@ -192,7 +198,10 @@ impl Daemon {
             config,
             picking: false,
             typing: None,
-            agent_socket,
+            places,
+            user,
+            endings: Endings::default(),
+            stopping: false,
             reports,
             client: None,
             viewers: Viewers::new(),
@@ -220,7 +229,11 @@ impl Daemon {
 
     fn handle(&mut self, message: Message) {
         match message {
-            Message::Stop => self.stop(),
+            Message::Stop => {
+                self.stop();
+                // Whoever ends it by a signal wants to hear that it ended; the record tells the rest.
+                self.exit_code = 0;
+            }
             Message::Attach(attach) if attach.hello.read_only => self.admit_viewer(attach),
             Message::Attach(attach) => self.attach(attach),
             Message::Client { id, event } if self.client.as_ref().is_some_and(|client| client.id == id) => {

@@ -10,6 +10,7 @@ use jackin_core::AgentEntry;
 use serde_json::{Value, json};
 
 use super::agents::Family;
+use super::spawn::own_program;
 
 /// How long an agent may be held up by a hook of ours, in seconds. It takes milliseconds.
 const HOOK_LIMIT: u64 = 5;
@@ -173,10 +174,9 @@ impl Launch {
 
 /// How a hook calls this program: a command for a shell.
 fn reporter() -> Result<String> {
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let is_host = program.file_stem().is_none_or(|stem| stem != "jackin-capsule");
+    let (program, before) = own_program()?;
     let quoted = quote(&program.display().to_string());
-    Ok(if is_host { format!("{quoted} capsule") } else { quoted })
+    Ok(before.map_or(quoted.clone(), |before| format!("{quoted} {before}")))
 }
 
 fn quote(word: &str) -> String {

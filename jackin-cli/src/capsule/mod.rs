@@ -13,13 +13,19 @@ mod control;
 mod ctl;
 mod daemon;
 mod device;
+mod endings;
 mod events;
+mod exec_as;
+mod init;
 mod launch;
 mod lend;
 mod log;
 mod memory;
 mod output;
+mod peer;
+mod places;
 mod reader;
+mod refusals;
 mod report;
 mod session;
 mod socket;
@@ -28,6 +34,7 @@ mod status;
 mod tags;
 mod terminal;
 mod turns;
+mod user;
 mod watch;
 
 pub use args::{CapsuleArgs, main, run};
@@ -38,6 +45,7 @@ pub(crate) use attach::Part;
 pub(crate) use attach::attach;
 #[cfg(feature = "host")]
 pub(crate) use ctl::describe;
+pub use endings::{EndRecord, EndedSession};
 #[cfg(feature = "host")]
 pub(crate) use output::{print_line, printable};
 #[cfg(feature = "host")]

@@ -10,15 +10,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use jackin_core::{PaneId, SessionId, Size, UserEntry};
+use jackin_core::{PaneId, SessionId, Size};
 use rustix::process::{Pid, Signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
 use super::daemon::Origin;
 use super::device::{Device, open_pty};
+use super::exec_as;
 use super::reader::{Reader, Typing};
+use super::spawn::own_program;
 use super::status::Observed;
+use super::user::SessionUser;
 
 /// How many reads may wait for the daemon; then the program has to wait.
 const READS_AHEAD: usize = 2;
@@ -39,7 +42,7 @@ pub(super) struct Program<'a> {
     pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: Option<&'a Path>,
     /// Whom it runs as, where that is not whom we run as.
-    pub(super) user: Option<&'a UserEntry>,
+    pub(super) user: Option<&'a SessionUser>,
     pub(super) size: Size,
     pub(super) typing: Typing,
 }
@@ -93,15 +96,21 @@ impl Session {
     ) -> Result<Self> {
         let (pty, pts) = open_pty(program.size)?;
         let (name, args) = program.command.split_first().context("there is no command to start")?;
-        let mut command = pty_process::Command::new(name).args(args).envs(&program.env);
+        let mut command = match program.user {
+            None => pty_process::Command::new(name).args(args),
+            Some(user) => {
+                let (own, before) = own_program()?;
+                let become_user = exec_as::arguments(user, program.cwd);
+                pty_process::Command::new(own).args(before).args(become_user).args(program.command)
+            }
+        }
+        .envs(&program.env);
         // A program in our pane is not in the multiplexer or terminal that we were started from.
         for foreign in ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"] {
             command = command.env_remove(foreign);
         }
-        if let Some(user) = program.user {
-            command = command.uid(user.uid).gid(user.gid.unwrap_or(user.uid));
-        }
-        if let Some(cwd) = program.cwd {
+        // Another user's directory may be closed to us.
+        if let Some(cwd) = program.cwd.filter(|_| program.user.is_none()) {
             command = command.current_dir(cwd);
         }
         let child = command.spawn(pts).with_context(|| format!("cannot start {name}"))?;

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tokio::net::UnixListener;
 
+use super::places::Places;
+use super::user::SessionUser;
+
 /// The longest path that fits into a socket address, with its final zero.
 const MAX_PATH: usize = 107;
 
@@ -19,6 +22,31 @@ pub(super) struct Socket {
 }
 
 impl Socket {
+    /// Listens for agents: for their user as well, in a directory that anybody may enter, if that is not ours.
+    pub(super) fn bind_for_agents(places: &Places, user: Option<&SessionUser>) -> Result<Self> {
+        let Some(user) = user.filter(|user| user.uid != rustix::process::geteuid().as_raw()) else {
+            return Self::bind(&places.agents);
+        };
+        if places.share_a_directory() {
+            bail!(
+                "sessions run as user {}, who cannot enter {}: name another place for the agents' socket with --agent-socket",
+                user.uid,
+                places.agents.parent().unwrap_or(Path::new("/")).display()
+            );
+        }
+        if let Some(directory) = places.agents.parent() {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o755)
+                .create(directory)
+                .with_context(|| format!("cannot make the agents' directory {}", directory.display()))?;
+        }
+        let socket = Self::bind(&places.agents)?;
+        std::os::unix::fs::chown(&places.agents, Some(user.uid), Some(user.gid))
+            .with_context(|| format!("cannot give {} to user {}", places.agents.display(), user.uid))?;
+        Ok(socket)
+    }
+
     /// Listens at `path`, for this user only. A file left behind by a dead daemon is replaced; a socket that answers,
     /// or anything that is not a socket, is left alone.
     pub(super) fn bind(path: &Path) -> Result<Self> {

@@ -45,11 +45,9 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
         let dir = fresh_dir()?;
         (dir.join("jackin.sock"), Some(dir))
     };
-    let mut command = Command::new(std::env::current_exe().context("cannot find this program's own file")?);
-    if own_name_is_jackin() {
-        command.arg("capsule");
-    }
-    command.args(["daemon", "--background", "--socket"]).arg(&socket);
+    let (program, before) = own_program()?;
+    let mut command = Command::new(program);
+    command.args(before).args(["daemon", "--background", "--socket"]).arg(&socket);
     if let Some(instance) = &options.instance {
         command.args(["--instance", instance.as_str()]);
     }
@@ -81,12 +79,12 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
     Ok(Background { socket, child })
 }
 
-/// One program file, two names: as `jackin` the capsule's commands are below `capsule`.
-fn own_name_is_jackin() -> bool {
-    std::env::current_exe()
-        .ok()
-        .and_then(|path| path.file_stem().map(|stem| stem.to_string_lossy() != "jackin-capsule"))
-        .unwrap_or(true)
+/// This program's own file, and what stands before the capsule's commands: one file, two names, and as `jackin` they
+/// are below `capsule`.
+pub(super) fn own_program() -> Result<(PathBuf, Option<&'static str>)> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let is_capsule = program.file_stem().is_some_and(|stem| stem == "jackin-capsule");
+    Ok((program, (!is_capsule).then_some("capsule")))
 }
 
 /// A new directory for one capsule's sockets, below the user's runtime directory or the temporary one.

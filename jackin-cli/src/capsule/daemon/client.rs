@@ -112,6 +112,7 @@ impl Daemon {
     /// Sends the client the last frame and the farewell, and everybody else the end of the events.
     pub(super) async fn take_leave(mut self) -> i32 {
         let exit_code = self.exit_code;
+        self.write_record();
         self.carry_out();
         let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
         let reason =

@@ -1,5 +1,6 @@
 //! What sessions do: they print, end, and are told to end.
 
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use jackin_core::protocol::control::SessionInfo;
@@ -32,7 +33,7 @@ impl Daemon {
                     tokio::task::yield_now().await;
                 }
             }
-            SessionEvent::Exited(status) => self.exited(id, exit_code(status)),
+            SessionEvent::Exited(status) => self.exited(id, status),
         }
     }
 
@@ -49,7 +50,8 @@ impl Daemon {
         }
     }
 
-    pub(super) fn exited(&mut self, id: SessionId, code: i32) {
+    pub(super) fn exited(&mut self, id: SessionId, wait_status: ExitStatus) {
+        let code = exit_code(wait_status);
         let Some(session) = self.sessions.get(&id) else { return };
         let (pane, on_purpose) = (session.pane, session.stopped_on_purpose);
         if !on_purpose && self.exit_code == 0 {
@@ -61,13 +63,14 @@ impl Daemon {
         self.process_ended(id, end);
         let status: AgentStatus = end.status();
         let is_bad = matches!(status, AgentStatus::Crashed { .. } | AgentStatus::OomKilled);
-        self.publish(EventKind::SessionEnded { session_id: id, status });
+        self.publish(EventKind::SessionEnded { session_id: id, status: status.clone() });
         while self.mux.backlog(pane) > 0 {
             self.mux.handle_input(Input::Tick, self.steady());
         }
         if is_bad {
             self.keep(id);
         }
+        self.remember_end(id, status, wait_status);
         self.tags.forget(id);
         self.last = self.sessions.remove(&id);
         if self.sessions.is_empty() {
@@ -81,6 +84,7 @@ impl Daemon {
     /// Tells the sessions to end; those that do not are killed after a grace.
     pub(in crate::capsule) fn stop(&mut self) {
         self.picking = false;
+        self.stopping = true;
         let kill_at = tokio::time::Instant::now() + TERM_GRACE;
         self.sessions.values_mut().for_each(|session| session.stop(kill_at));
     }

@@ -40,7 +40,7 @@ impl Daemon {
         start: Start,
     ) -> Result<SessionId> {
         let launch = self.prepare(&start)?;
-        let program = launch.command.first().map_or_else(shell, Clone::clone);
+        let program = launch.command.first().map_or_else(|| self.shell(), Clone::clone);
         let usual = start.agent.as_ref().and(launch.name.clone()).unwrap_or_else(|| title_of(&program));
         let label = name.map_or(usual, ToOwned::to_owned);
         let now = self.steady();
@@ -59,7 +59,7 @@ impl Daemon {
         let Launch { mut command, env: given, name, rules, family, transcripts, plain_tags, sse_port } =
             launch;
         if command.is_empty() {
-            command.push(shell());
+            command.push(self.shell());
         }
         let cwd = origin.start.cwd.clone().or_else(|| self.config.workdir.as_ref().map(PathBuf::from));
         let mut own = self.common_env();
@@ -70,7 +70,7 @@ impl Daemon {
             ("COLORTERM", "truecolor".to_owned()),
             ("JACKIN_INSTANCE", self.instance.to_string()),
             ("JACKIN_SESSION", id.to_string()),
-            ("JACKIN_AGENT_SOCKET", self.agent_socket.display().to_string()),
+            ("JACKIN_AGENT_SOCKET", self.places.agents.display().to_string()),
             ("JACKIN_AGENT_TOKEN", token.clone()),
         ];
         own.extend(env.map(|(name, value)| (name.to_owned(), value)));
@@ -85,7 +85,7 @@ impl Daemon {
             command: &command,
             env: own,
             cwd: cwd.as_deref(),
-            user: self.config.user.as_ref(),
+            user: self.user.as_ref(),
             size,
             typing: self.keys.clone(),
         };
@@ -131,19 +131,31 @@ impl Daemon {
             format!("no agent {id:?} is configured (configured are: {known}); give a command line instead")
         })?;
         let home = self.common_env().remove("HOME").or_else(|| std::env::var("HOME").ok());
-        let directory = self.agent_socket.parent().unwrap_or(Path::new("."));
+        let directory = self.places.agents.parent().unwrap_or(Path::new("."));
         let mut launch = Launch::of_agent(agent, home.as_deref().map(Path::new), directory)?;
         launch.env.extend(start.env.clone());
         Ok(launch)
     }
 
+    /// The shell of whom sessions run as.
+    fn shell(&self) -> String {
+        let shell = match &self.user {
+            Some(user) => user.shell.clone(),
+            None => std::env::var("SHELL").ok(),
+        };
+        shell.unwrap_or_else(|| "/bin/sh".to_owned())
+    }
+
     /// What every session's environment has because of the configuration.
     pub(super) fn common_env(&self) -> BTreeMap<String, String> {
-        let (user, git) = (self.config.user.as_ref(), self.config.git.as_ref());
+        let (user, git) = (self.user.as_ref(), self.config.git.as_ref());
+        let home = user.and_then(|user| user.home.as_ref()).map(|home| home.display().to_string());
+        let shell = user.map(|_| self.shell());
         let git_name = git.and_then(|git| git.name.as_ref());
         let git_email = git.and_then(|git| git.email.as_ref());
         let set = [
-            ("HOME", user.and_then(|user| user.home.as_ref())),
+            ("HOME", home.as_ref()),
+            ("SHELL", shell.as_ref()),
             ("USER", user.and_then(|user| user.name.as_ref())),
             ("LOGNAME", user.and_then(|user| user.name.as_ref())),
             ("GIT_AUTHOR_NAME", git_name),
@@ -153,11 +165,6 @@ impl Daemon {
         ];
         set.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone()))).collect()
     }
-}
-
-/// The user's shell.
-fn shell() -> String {
-    std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned())
 }
 
 /// A secret that nobody guesses.

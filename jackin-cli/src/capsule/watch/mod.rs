@@ -27,6 +27,8 @@ use jackin_tags::AgentTagEvent;
 pub(super) use places::Surroundings;
 
 use super::agents::Family;
+use super::exec_as::read_as;
+use super::user::SessionUser;
 use worker::{Wake, Worker};
 
 /// How much plain output may wait to be read; what a program prints on top of that is not searched for tags.
@@ -39,6 +41,12 @@ pub(super) const FINDINGS: usize = 256;
 pub(super) fn directory_in_front(leader: u32) -> Option<PathBuf> {
     let front = process::stat(leader).and_then(|stat| u32::try_from(stat.front).ok());
     front.and_then(process::directory).or_else(|| process::directory(leader))
+}
+
+/// A process's parent and the leader of its session.
+pub(super) fn ancestry(pid: u32) -> Option<(u32, u32)> {
+    let stat = process::stat(pid)?;
+    Some((u32::try_from(stat.parent).ok()?, u32::try_from(stat.session).ok()?))
 }
 
 /// The daemon's end of the thread.
@@ -115,17 +123,26 @@ pub(super) enum Order {
 }
 
 impl Watcher {
-    /// Starts the thread. Rules in `rule_directories` come before the built-in ones.
+    /// Starts the thread, which reads files as `user` where one is given. Rules in `rule_directories` come before the built-in ones.
     pub(super) fn start(
         instance: InstanceName,
         rule_directories: Vec<PathBuf>,
+        user: Option<SessionUser>,
         findings: tokio::sync::mpsc::Sender<(SessionId, Finding)>,
     ) -> std::io::Result<Self> {
         let (to_worker, wakes) = std::sync::mpsc::channel();
         let plain_waiting = Arc::new(AtomicUsize::new(0));
-        let worker =
-            Worker::new(instance, rule_directories, findings, to_worker.clone(), Arc::clone(&plain_waiting));
-        std::thread::Builder::new().name("watch".to_owned()).spawn(move || worker.run(&wakes))?;
+        let (to_self, waiting) = (to_worker.clone(), Arc::clone(&plain_waiting));
+        std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
+            // What an agent writes is read with the agent's rights: a link to somebody else's file leads nowhere.
+            if let Some(user) = user.filter(|user| user.uid != 0)
+                && let Err(error) = read_as(&user)
+            {
+                tracing::error!("agents cannot be watched as user {}: {error}", user.uid);
+                return;
+            }
+            Worker::new(instance, rule_directories, findings, to_self, waiting).run(&wakes);
+        })?;
         Ok(Self { to_worker, plain_waiting })
     }
 

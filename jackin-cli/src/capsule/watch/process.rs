@@ -20,7 +20,9 @@ const TICKS_PER_SECOND: u64 = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) name: String,
+    pub(super) parent: i32,
     pub(super) group: i32,
+    pub(super) session: i32,
     /// The foreground group of its terminal.
     pub(super) front: i32,
     /// When it started, in ticks since the system did. With the number this names a process for good.
@@ -42,7 +44,9 @@ fn parse(text: &[u8]) -> Option<Stat> {
     let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
     Some(Stat {
         name,
+        parent: number(1)? as i32,
         group: number(2)? as i32,
+        session: number(3)? as i32,
         front: number(5)? as i32,
         started: fields.get(19)?.parse().ok()?,
     })

@@ -1,0 +1,152 @@
+//! Whom sessions run as.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use jackin_core::UserEntry;
+
+/// The user of sessions in a container whose configuration names none: anyone but root.
+const USUAL_UID: u32 = 1000;
+const USUAL_NAME: &str = "agent";
+
+/// The largest file of users or groups that is read.
+const LARGEST: u64 = 4 << 20;
+
+/// A user of this system, with everything that a session's process gets of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SessionUser {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    /// The groups beside the first one.
+    pub(super) groups: Vec<u32>,
+    pub(super) name: Option<String>,
+    pub(super) home: Option<PathBuf>,
+    pub(super) shell: Option<String>,
+}
+
+impl SessionUser {
+    /// The configured user, completed by what the system knows of it; none means whoever runs the capsule. A capsule of
+    /// root in a container never means root without being told.
+    pub(super) fn find(configured: Option<&UserEntry>, contained: bool) -> Result<Option<Self>> {
+        let own = rustix::process::geteuid();
+        let usual = UserEntry { uid: USUAL_UID, gid: None, name: None, home: None };
+        let entry = match configured {
+            Some(entry) => entry,
+            None if contained && own.is_root() => &usual,
+            None => return Ok(None),
+        };
+        anyhow::ensure!(
+            own.is_root() || entry.uid == own.as_raw(),
+            "sessions cannot run as user {}: this capsule runs as user {}, and only root can change to another; \
+             remove [user] from the configuration or start the capsule as root",
+            entry.uid,
+            own.as_raw()
+        );
+        if !own.is_root() {
+            return Ok(None);
+        }
+        let mut user = Self::complete(entry, &read("/etc/passwd"), &read("/etc/group"));
+        if contained && user.uid != 0 {
+            user.name.get_or_insert_with(|| USUAL_NAME.to_owned());
+            let home = Path::new("/home").join(user.name.as_deref().unwrap_or(USUAL_NAME));
+            user.make_home(user.home.clone().unwrap_or(home))?;
+        }
+        Ok(Some(user))
+    }
+
+    fn complete(entry: &UserEntry, passwd: &str, group: &str) -> Self {
+        // name:password:uid:gid:comment:home:shell
+        let known = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let known = known.into_iter().find(|fields| number(fields, 2) == Some(entry.uid));
+        let known = known.unwrap_or_default();
+        let field = |at: usize| known.get(at).filter(|text| !text.is_empty()).map(|text| (*text).to_owned());
+        let name = entry.name.clone().or_else(|| field(0));
+        let gid = entry.gid.or_else(|| number(&known, 3)).unwrap_or(entry.uid);
+        let groups = name.as_deref().map(|name| groups_of(name, group)).unwrap_or_default();
+        Self {
+            uid: entry.uid,
+            gid,
+            groups: groups.into_iter().filter(|group| *group != gid && *group != 0).collect(),
+            home: entry.home.clone().or_else(|| field(5)).map(PathBuf::from),
+            shell: field(6),
+            name,
+        }
+    }
+
+    /// Gives the user a home, if there is none yet.
+    fn make_home(&mut self, home: PathBuf) -> Result<()> {
+        if !home.exists() {
+            let make = || {
+                if let Some(above) = home.parent() {
+                    fs::create_dir_all(above)?;
+                }
+                fs::DirBuilder::new().mode(0o700).create(&home)?;
+                chown(&home, Some(self.uid), Some(self.gid))
+            };
+            make().with_context(|| {
+                format!("cannot make the home directory {} of user {}", home.display(), self.uid)
+            })?;
+        }
+        self.home = Some(home);
+        Ok(())
+    }
+}
+
+fn number(fields: &[&str], at: usize) -> Option<u32> {
+    fields.get(at)?.parse().ok()
+}
+
+/// The groups that name a user among their members: name:password:gid:member,member
+fn groups_of(name: &str, group: &str) -> Vec<u32> {
+    let fields = group.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let member =
+        |fields: &Vec<&str>| fields.get(3).is_some_and(|members| members.split(',').any(|one| one == name));
+    fields.filter(member).filter_map(|fields| number(&fields, 2)).take(64).collect()
+}
+
+/// A file that need not be there.
+fn read(path: &str) -> String {
+    use std::io::Read;
+    let mut text = String::new();
+    match fs::File::open(path).and_then(|file| file.take(LARGEST).read_to_string(&mut text)) {
+        Ok(_) => text,
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSWD: &str =
+        "root:x:0:0:root:/root:/bin/bash\nnode:x:1000:1001::/home/node:/bin/zsh\nbroken\n:::\n";
+    const GROUP: &str = "root:x:0:node\ndocker:x:998:jo,node\nnode:x:1001:node\nvideo:x:44:nodes\n";
+
+    fn entry(uid: u32) -> UserEntry {
+        UserEntry { uid, gid: None, name: None, home: None }
+    }
+
+    #[test]
+    fn what_the_system_knows_completes_the_configuration() {
+        let user = SessionUser::complete(&entry(1000), PASSWD, GROUP);
+        assert_eq!((user.gid, user.groups, user.name.as_deref()), (1001, vec![998], Some("node")));
+        assert_eq!((user.home, user.shell.as_deref()), (Some("/home/node".into()), Some("/bin/zsh")));
+        let told =
+            UserEntry { gid: Some(5), name: Some("jo".into()), home: Some("/j".into()), ..entry(1000) };
+        let user = SessionUser::complete(&told, PASSWD, GROUP);
+        assert_eq!((user.gid, user.groups, user.home), (5, vec![998], Some("/j".into())));
+    }
+
+    #[test]
+    fn a_user_that_nobody_knows_has_its_number() {
+        let user = SessionUser::complete(&entry(4242), PASSWD, GROUP);
+        assert_eq!((user.uid, user.gid, user.groups, user.name, user.home), (4242, 4242, vec![], None, None));
+    }
+
+    #[test]
+    fn nobody_is_given_the_group_of_root() {
+        assert!(!SessionUser::complete(&entry(1000), PASSWD, GROUP).groups.contains(&0));
+    }
+}
