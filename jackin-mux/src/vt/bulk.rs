@@ -155,7 +155,7 @@ impl Jump {
         let past = screen.canvas.past_mut();
         let mut start = 0;
         for line in &self.lines[..count] {
-            past.push_line(&self.encoded[start..line.span.end], line.span.extent);
+            past.push_line(&self.encoded[start..line.span.end], line.span.extent, false);
             start = line.span.end;
         }
         past.history.trim();

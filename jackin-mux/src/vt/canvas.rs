@@ -20,7 +20,7 @@ use super::history::History;
 use super::link::LinkId;
 use super::number::push_number;
 use super::past::Past;
-use super::pen::Pen;
+use super::pen::{Color, Pen};
 use super::prompt::Marks;
 use super::style::{self, MARKER, NARROW_STAND_IN, RawPen, SPACER};
 
@@ -30,6 +30,11 @@ use loose::Loose;
 
 /// Bytes gathered before vt100 gets them.
 const BATCH: usize = 4096;
+
+/// The row has blanks with the default look before something else.
+const GAPS: u8 = 1;
+/// The row has cells with a background.
+const COLORED: u8 = 2;
 
 /// A place on the screen; `column` equals the width when the next character will wrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,6 +58,8 @@ pub(super) struct Canvas {
     alternate: bool,
     /// For each row, a column from which on all cells are blank with the default look.
     used: Vec<u16>,
+    /// For each row, [`GAPS`] and [`COLORED`].
+    looks: Vec<u8>,
     /// For each row, its line if the grid does not have it; empty until there is one.
     loose: Vec<Loose>,
     /// The shell-integration marks of each row; empty until there is one.
@@ -78,6 +85,7 @@ impl Canvas {
             damage: Damage::all(size.rows),
             alternate: false,
             used: vec![0; usize::from(size.rows)],
+            looks: vec![0; usize::from(size.rows)],
             loose: Vec::new(),
             marks: Vec::new(),
             hidden: Hidden::new(size),
@@ -160,6 +168,7 @@ impl Canvas {
     pub(super) fn text(&mut self, text: &[u8], width: u16, raw: RawPen) {
         self.sync(raw);
         self.out.extend_from_slice(text);
+        self.note_look(self.cursor.row, self.cursor.column, raw.background != Color::Default);
         self.cursor.column += width;
         self.at = self.cursor;
         self.damage.mark(self.cursor.row);
@@ -170,12 +179,21 @@ impl Canvas {
         }
     }
 
+    /// Notes that a row gets something, with a background or not, at `column`.
+    #[inline]
+    fn note_look(&mut self, row: u16, column: u16, colored: bool) {
+        let row = usize::from(row);
+        let gap = if column > self.used[row] { GAPS } else { 0 };
+        self.looks[row] |= gap | if colored { COLORED } else { 0 };
+    }
+
     /// Adds a mark of no width to the cell before the cursor.
     pub(super) fn mark(&mut self, text: &[u8]) {
         self.sync(self.raw);
         self.out.extend_from_slice(text);
         self.damage.mark(self.cursor.row);
         // vt100 turns a blank cell that gets a mark into a space.
+        self.note_look(self.cursor.row, self.cursor.column.saturating_sub(1), false);
         let used = &mut self.used[usize::from(self.cursor.row)];
         *used = (*used).max(self.cursor.column);
     }

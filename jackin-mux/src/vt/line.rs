@@ -6,8 +6,10 @@
 use memchr::memchr;
 
 use super::glyph::{Graphemes, class, columns};
+use super::link::LinkId;
 use super::pen::{Attributes, Color, Pen, Underline};
 use super::prompt::Marks;
+use super::row::Row;
 
 /// Starts a change of look; printable text never has it.
 pub(super) const MARK: u8 = 0x1b;
@@ -58,6 +60,29 @@ impl LineWriter {
     pub(super) fn fill(&mut self, out: &mut Vec<u8>, pen: &Pen) {
         self.set(out, pen, None);
         out.extend_from_slice(&[MARK, FILL]);
+    }
+
+    /// Appends the cells of a row as a line, or part of one.
+    pub(super) fn row(&mut self, out: &mut Vec<u8>, row: &Row, wrapped: bool) {
+        self.start();
+        Self::marks(out, row.marks());
+        let fill = row.fill().filter(|_| !wrapped);
+        let used = fill.map_or(row.used(), |(start, _)| start);
+        for cell in &row.cells()[..used] {
+            if cell.width() == 0 || cell.is_spacer() {
+                continue;
+            }
+            let look = Pen { link: LinkId::NONE, ..cell.pen };
+            self.set(out, &look, row.link_key(cell.pen.link));
+            let text = row.text(cell);
+            out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
+        }
+        if let Some((_, pen)) = fill {
+            self.fill(out, &pen);
+        }
+        if wrapped {
+            self.set(out, &Pen::default(), None);
+        }
     }
 
     /// Notes the marks of the row that starts here.

@@ -34,8 +34,10 @@ pub(super) struct Past {
 #[derive(Debug, Default)]
 pub(super) struct Leaving {
     pub(super) marks: Marks,
-    /// Its line, if it is loose: what the grid has in its place means nothing.
+    /// Its line, if it is loose, or if vt100 cannot tell how it looks.
     pub(super) line: Option<(Vec<u8>, Extent)>,
+    /// Whether that line goes on in the next row.
+    pub(super) wrapped: bool,
 }
 
 impl Past {
@@ -53,25 +55,25 @@ impl Past {
     }
 
     /// Adds a line that was never a row of the grid.
-    pub(super) fn push_line(&mut self, line: &[u8], extent: Extent) {
+    pub(super) fn push_line(&mut self, line: &[u8], extent: Extent, wrapped: bool) {
         self.pushed += extent.rows(line, self.columns) as u64;
         if self.history.is_kept() {
-            self.history.push(line, extent, false);
+            self.history.push(line, extent, wrapped);
         }
     }
 
-    /// Adds a loose row.
+    /// Adds a row whose line came along.
     pub(super) fn push_leaving(&mut self, leaving: &Leaving) {
         let Some((line, extent)) = &leaving.line else { return };
         if leaving.marks.is_empty() {
-            self.push_line(line, *extent);
+            self.push_line(line, *extent, leaving.wrapped);
             return;
         }
         let mut marked = std::mem::take(&mut self.line);
         marked.clear();
         LineWriter::marks(&mut marked, leaving.marks);
         marked.extend_from_slice(line);
-        self.push_line(&marked, Extent::of(&marked));
+        self.push_line(&marked, Extent::of(&marked), leaving.wrapped);
         self.line = marked;
     }
 

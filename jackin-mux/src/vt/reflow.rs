@@ -142,7 +142,7 @@ impl Screen {
         for (at, row) in rows.iter().enumerate() {
             let wrapped = row.is_wrapped() && at + 1 < rows.len();
             bytes.clear();
-            write_row(&mut writer, &mut bytes, row, wrapped);
+            writer.row(&mut bytes, row, wrapped);
             let history = &mut self.canvas.past_mut().history;
             let lines_before = history.lines();
             let before = if history.is_open() { history.last_cells() } else { 0 };
@@ -277,27 +277,4 @@ fn is_plain(text: &str, width: u16) -> bool {
             Class::Mark => at > 0,
             Class::Joiner | Class::Nothing | Class::Replacement => false,
         })
-}
-
-/// Writes the cells of a row as a line, or part of one, of history.
-fn write_row(writer: &mut LineWriter, out: &mut Vec<u8>, row: &Row, wrapped: bool) {
-    writer.start();
-    LineWriter::marks(out, row.marks());
-    let fill = row.fill().filter(|_| !wrapped);
-    let used = fill.map_or(row.used(), |(start, _)| start);
-    for cell in &row.cells()[..used] {
-        if cell.width() == 0 || cell.is_spacer() {
-            continue;
-        }
-        let look = Pen { link: LinkId::NONE, ..cell.pen };
-        writer.set(out, &look, row.link_key(cell.pen.link));
-        let text = row.text(cell);
-        out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
-    }
-    if let Some((_, pen)) = fill {
-        writer.fill(out, &pen);
-    }
-    if wrapped {
-        writer.set(out, &Pen::default(), None);
-    }
 }

@@ -81,6 +81,20 @@ fn bold_after_dim_is_bold_alone_in_history() {
 }
 
 #[test]
+fn a_blank_between_coloured_letters_keeps_its_look_in_history() {
+    let mut terminal = fed(2, 30, b"");
+    for byte in b"\x1b[41m\ta\tb\x1b[m\r\n\r\n\r\n".chunks(1) {
+        terminal.feed_all(byte);
+    }
+    let mut row = Row::new();
+    assert!(terminal.read_row(-2, &mut row));
+    let backgrounds: Vec<_> =
+        [0, 8, 9, 15, 16, 17].into_iter().map(|column| row.cells()[column].pen.background).collect();
+    let (none, red) = (Color::Default, Color::Indexed(1));
+    assert_eq!(backgrounds, [none, red, none, none, red, none]);
+}
+
+#[test]
 fn line_drawing_is_drawn() {
     let terminal = fed(2, 20, b"\x1b(0lqk\x1b(Blqk\x0e\x1b)0x\x0fx");
     assert_eq!(lines(&terminal)[0], "┌─┐lqk│x");

@@ -1,6 +1,6 @@
 //! Rows and cells moved and blanked.
 
-use crate::vt::canvas::{BATCH, Canvas, Place};
+use crate::vt::canvas::{BATCH, COLORED, Canvas, GAPS, Place};
 use crate::vt::pen::{Color, Pen};
 use crate::vt::prompt::Marks;
 
@@ -77,6 +77,7 @@ impl Canvas {
         let used = &mut self.used[usize::from(row)];
         if *used > column {
             *used = (*used + count).min(columns);
+            self.looks[usize::from(row)] |= GAPS;
         }
         self.work += usize::from(columns) / 8;
         if pen.background != Color::Default {
@@ -137,11 +138,17 @@ impl Canvas {
         }
         self.damage.mark(row);
         self.work += usize::from(end - from) / 4;
+        self.note_look(row, from, !plain);
         let used = &mut self.used[usize::from(row)];
         if !plain {
             *used = (*used).max(to);
         } else if to >= *used {
             *used = from;
+            if from == 0 {
+                self.looks[usize::from(row)] = 0;
+            }
+        } else {
+            self.looks[usize::from(row)] |= GAPS;
         }
         if self.out.len() > BATCH {
             self.flush();
@@ -180,13 +187,19 @@ impl Canvas {
     /// Before `count` rows scroll off the top of the margins: what the grid does not know of them goes along.
     #[inline]
     pub(super) fn leave(&mut self, count: u16) {
-        if self.top == 0 && !self.alternate && !(self.marks.is_empty() && self.loose.is_empty()) {
+        let is_known = |looks: &u8| *looks != GAPS | COLORED;
+        if self.top == 0
+            && !self.alternate
+            && !(self.marks.is_empty()
+                && self.loose.is_empty()
+                && self.looks.iter().take(usize::from(count)).all(is_known))
+        {
             self.hand_over(count);
         }
     }
 
     pub(super) fn hand_over(&mut self, count: u16) {
-        if (0..count).all(|row| self.marks(row).is_empty() && !self.is_loose(row)) {
+        if (0..count).all(|row| self.marks(row).is_empty() && !self.is_loose(row) && !self.is_mixed(row)) {
             return;
         }
         // Rows that are still to leave by what was gathered must not take these.
@@ -208,6 +221,7 @@ impl Canvas {
         let region = &mut self.used[usize::from(top)..=usize::from(bottom)];
         let by = (up.unsigned_abs() as usize).min(region.len());
         shift(region, up);
+        shift(&mut self.looks[usize::from(top)..=usize::from(bottom)], up);
         if !self.loose.is_empty() {
             let region = &mut self.loose[usize::from(top)..=usize::from(bottom)];
             let came_in = if up > 0 {

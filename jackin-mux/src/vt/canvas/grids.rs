@@ -15,6 +15,7 @@ use super::loose::Loose;
 pub(super) struct Hidden {
     pub(super) at: Place,
     used: Vec<u16>,
+    looks: Vec<u8>,
     loose: Vec<Loose>,
     marks: Vec<Marks>,
     margins: (u16, u16),
@@ -41,6 +42,7 @@ impl Canvas {
         self.hidden.seen = true;
         std::mem::swap(&mut self.at, &mut self.hidden.at);
         std::mem::swap(&mut self.used, &mut self.hidden.used);
+        std::mem::swap(&mut self.looks, &mut self.hidden.looks);
         std::mem::swap(&mut self.loose, &mut self.hidden.loose);
         std::mem::swap(&mut self.marks, &mut self.hidden.marks);
         let margins = std::mem::replace(&mut self.hidden.margins, (self.top, self.bottom));
@@ -60,6 +62,7 @@ impl Canvas {
         self.damage = Damage::all(size.rows);
         self.alternate = false;
         self.used = vec![0; usize::from(size.rows)];
+        self.looks = vec![0; usize::from(size.rows)];
         self.loose = Vec::new();
         self.marks = Vec::new();
         self.hidden = Hidden::new(size);
@@ -72,6 +75,7 @@ impl Hidden {
         Self {
             at: Place::default(),
             used: vec![0; usize::from(size.rows)],
+            looks: vec![0; usize::from(size.rows)],
             loose: Vec::new(),
             marks: Vec::new(),
             margins: (0, size.rows - 1),

@@ -4,11 +4,13 @@
 //! when it is shown and moved to history when it leaves. The cells that vt100 has in its place mean nothing. Rule: whoever draws in a row
 //! or reads its cells settles it first, which draws the line.
 
-use crate::vt::canvas::{Canvas, Place};
-use crate::vt::line::{Extent, Pieces};
+use crate::vt::canvas::{COLORED, Canvas, GAPS, Place};
+use crate::vt::line::{Extent, LineWriter, Pieces};
 use crate::vt::link::LinkId;
 use crate::vt::past::Leaving;
 use crate::vt::pen::Pen;
+use crate::vt::prompt::Marks;
+use crate::vt::row::Row;
 
 /// A row's line; not `live` if the grid has the row.
 #[derive(Debug, Default)]
@@ -50,6 +52,7 @@ impl Canvas {
         loose.live = true;
         self.damage_mut().mark(row);
         self.used[usize::from(row)] = if filled { self.columns() } else { extent.cells() as u16 };
+        self.looks[usize::from(row)] = 0;
     }
 
     /// Writes lines at the bottom of the whole main screen, whose last row is blank and stays so, and scrolls what was there. The last
@@ -64,7 +67,7 @@ impl Canvas {
             self.flush();
             let past = self.past_mut();
             for line in lines.by_ref().take(passing) {
-                past.push_line(&text[start..line.end], line.extent);
+                past.push_line(&text[start..line.end], line.extent, false);
                 start = line.end;
             }
             past.history.trim();
@@ -148,13 +151,28 @@ impl Canvas {
         }
     }
 
-    /// What the grid does not know of a row that is about to leave.
-    pub(in crate::vt) fn leaving(&mut self, row: usize) -> Leaving {
+    /// Whether a row has blanks of both kinds, with a background and without: vt100 does not tell them apart when the row leaves.
+    pub(super) fn is_mixed(&self, row: u16) -> bool {
+        self.looks[usize::from(row)] == GAPS | COLORED
+    }
+
+    /// What vt100 cannot tell of a row that is about to leave. [`Self::flush`] must have been called.
+    pub(super) fn leaving(&mut self, row: usize) -> Leaving {
         let marks = self.marks(row as u16);
-        let line = match self.loose.get_mut(row) {
-            Some(loose) if loose.live => Some((std::mem::take(&mut loose.line), loose.extent)),
-            _ => None,
-        };
-        Leaving { marks, line }
+        if let Some(loose) = self.loose.get_mut(row).filter(|loose| loose.live) {
+            let line = Some((std::mem::take(&mut loose.line), loose.extent));
+            return Leaving { marks, line, wrapped: false };
+        }
+        if !self.is_mixed(row as u16) {
+            return Leaving { marks, line: None, wrapped: false };
+        }
+        let mut cells = Row::new();
+        self.read_row(row as u16, &mut cells);
+        cells.marks = Marks::NONE;
+        let wrapped = cells.is_wrapped();
+        let mut line = Vec::new();
+        LineWriter::default().row(&mut line, &cells, wrapped);
+        let extent = Extent::of(&line);
+        Leaving { marks, line: Some((line, extent)), wrapped }
     }
 }
