@@ -201,6 +201,23 @@ pub enum EventKind {
         /// Which session.
         session_id: SessionId,
     },
+    /// A session is being recorded.
+    RecordingStarted {
+        /// Which session.
+        session_id: SessionId,
+        /// The recording's file.
+        path: String,
+    },
+    /// A recording has ended, and its file is complete.
+    RecordingEnded {
+        /// Which session.
+        session_id: SessionId,
+        /// The recording's file.
+        path: String,
+        /// Why, where neither the operator nor the session ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
+    },
     /// An operator's terminal was attached.
     ClientAttached,
     /// It is gone again.

@@ -222,6 +222,13 @@ impl Mux {
         self.panes.get(&pane).map(|pane| pane.styled(history))
     }
 
+    /// The bytes that bring a fresh terminal of a pane's size to what the pane shows, so that what its program prints next
+    /// makes the same of both ([`vt::Terminal::repaint`]). None when there is no such pane, when output waits for its
+    /// turn, and in the middle of a sequence.
+    pub fn repaint(&self, pane: PaneId) -> Option<Vec<u8>> {
+        self.panes.get(&pane).filter(|pane| pane.backlog() == 0)?.terminal.repaint()
+    }
+
     /// A text as a pane's program wants to be given it at once: between the markers of a paste where the program asked
     /// for them, and otherwise with the line ends of the Enter key. None when there is no such pane.
     pub fn as_paste(&self, pane: PaneId, text: &str) -> Option<Vec<u8>> {

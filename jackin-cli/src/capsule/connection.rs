@@ -12,8 +12,8 @@ use jackin_core::Size;
 use jackin_core::protocol::Version;
 use jackin_core::protocol::attach::{self, DecodeError, Frame, Hello, Shutdown, ShutdownReason};
 use jackin_core::protocol::control::{
-    self, Call, CallError, ControlError, Done, ErrorCode, Match, PREFACE, Reply, Request, Status, StreamItem,
-    Until, Waited,
+    self, Call, CallError, ControlError, Done, ErrorCode, Match, PREFACE, Recording, Reply, Request, Status,
+    StreamItem, Until, Waited,
 };
 use jackin_core::{AgentStatus, Attention, Event, EventKind, Received, SessionId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -398,10 +398,18 @@ impl Control {
                     };
                     self.reply(&Reply::from(sent)).await?;
                 }
-                Ok(call) => {
-                    let Some(Answer::Message(wire)) = self.daemon.ask(call).await else { return Ok(()) };
-                    self.write(&wire).await?;
-                }
+                Ok(call) => match self.daemon.ask(call).await {
+                    Some(Answer::Message(wire)) => self.write(&wire).await?,
+                    Some(Answer::Recording(outcome)) => {
+                        let gone = |_| Err("the recording's thread is gone".to_owned());
+                        let outcome = outcome.await.unwrap_or_else(gone);
+                        let reply = outcome
+                            .map(|path| Recording { path: path.display().to_string() })
+                            .map_err(|error| ControlError::new(ErrorCode::Failed, error));
+                        self.reply(&Reply::from(reply)).await?;
+                    }
+                    Some(Answer::Feed(_)) | None => return Ok(()),
+                },
                 Err(error) => {
                     let code = match error {
                         CallError::UnknownMethod { .. } => ErrorCode::UnknownMethod,
@@ -476,7 +484,7 @@ impl Control {
             match self.daemon.ask(Call { token, request: Request::Events { from } }).await {
                 Some(Answer::Feed(feed)) => feed,
                 Some(Answer::Message(wire)) => return self.write(&wire).await,
-                None => return Ok(()),
+                Some(Answer::Recording(_)) | None => return Ok(()),
             };
         if missed > 0 {
             self.reply(&Reply::Result(StreamItem::Missed { count: missed })).await?;

@@ -10,7 +10,7 @@ use jackin_mux::Place;
 use serde::Serialize;
 
 use super::connection::Caller;
-use super::daemon::{Daemon, Start};
+use super::daemon::{Daemon, Outcome, Start};
 use super::events::Feed;
 use super::now;
 use super::peer::belongs_to;
@@ -22,6 +22,8 @@ use super::session::Session;
 pub(super) enum Answer {
     Message(Vec<u8>),
     Feed(Feed),
+    /// What becomes of a recording's file, as soon as the disk has answered.
+    Recording(Outcome),
 }
 
 impl Daemon {
@@ -69,6 +71,10 @@ impl Daemon {
                 let id = session_id.or(own.map(|session| session.id)).or(self.only_session());
                 message(self.report(id, &runtime, payload))
             }
+            Request::RecordStart { session_id, path, limit } => {
+                recording(self.start_recording(session_id, path, limit))
+            }
+            Request::RecordStop { session_id } => recording(self.stop_recording(session_id)),
             Request::Shutdown {} => {
                 self.stop();
                 message(Ok(Done {}))
@@ -219,6 +225,10 @@ impl Daemon {
         let mut ids = self.sessions.keys().copied();
         ids.next().filter(|_| ids.next().is_none())
     }
+}
+
+fn recording(outcome: Result<Outcome, ControlError>) -> Answer {
+    outcome.map_or_else(|error| message::<Done>(Err(error)), Answer::Recording)
 }
 
 /// What a call is named on the wire.

@@ -1,12 +1,12 @@
 //! The control client's commands: one call each, printed for a person or as JSON.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Created, Direction, Done, Explanation, Launch, Match, Provider, ReadText, Request, Snapshot, Status,
-    StreamItem, TagEntry, Tags, TextFormat, Title, Until, Waited,
+    Created, Direction, Done, Explanation, Launch, Match, Provider, ReadText, Recording, Request, Snapshot,
+    Status, StreamItem, TagEntry, Tags, TextFormat, Title, Until, Waited,
 };
 use jackin_core::{Event, EventKind, SessionId, TagKind};
 use serde::Serialize;
@@ -109,6 +109,11 @@ pub(super) enum CtlCommand {
         #[command(subcommand)]
         command: Option<TagsCommand>,
     },
+    /// Record a session as asciicast, which asciinema plays
+    Record {
+        #[command(subcommand)]
+        command: RecordCommand,
+    },
     /// Mark a session's result as seen
     Ack {
         /// Which session
@@ -157,6 +162,43 @@ impl From<LaunchArgs> for Launch {
             focus: !args.no_focus,
             ..Self::default()
         }
+    }
+}
+
+/// What can be done about recordings.
+#[derive(Debug, Subcommand)]
+pub(super) enum RecordCommand {
+    /// Begin with what stands on the session's screen, and print the file's name
+    Start {
+        /// A file that does not exist [default: one in the capsule's state directory, or beside its socket]
+        file: Option<PathBuf>,
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+        /// End the recording when it has so many bytes [default: 256 MiB]
+        #[arg(long, value_name = "BYTES")]
+        limit: Option<u64>,
+    },
+    /// Complete the file, and print its name
+    Stop {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+}
+
+impl RecordCommand {
+    fn request(self) -> Result<Request> {
+        Ok(match self {
+            Self::Start { file, session, limit } => {
+                // The capsule has another directory than whoever asks.
+                let file =
+                    file.map(std::path::absolute).transpose().context("cannot tell where the file goes")?;
+                let path = file.map(|file| file.display().to_string());
+                Request::RecordStart { session_id: session, path, limit }
+            }
+            Self::Stop { session } => Request::RecordStop { session_id: session },
+        })
     }
 }
 
@@ -263,6 +305,10 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             }
         },
         CtlCommand::Ack { session } => done(&mut client, Request::Ack { session_id: session }, json).await,
+        CtlCommand::Record { command } => {
+            let recording: Recording = client.call(command.request()?).await?;
+            print(json, &recording, || recording.path.clone())
+        }
         CtlCommand::Restart { session } => {
             created(&mut client, Request::SessionRestart { session_id: session }, json).await
         }
@@ -344,6 +390,15 @@ pub(crate) fn describe(event: &Event) -> String {
             format!("session {session_id} used {tokens} tokens")
         }
         EventKind::Bell { session_id } => format!("session {session_id} rang the bell"),
+        EventKind::RecordingStarted { session_id, path } => {
+            format!("session {session_id} is recorded to {path}")
+        }
+        EventKind::RecordingEnded { session_id, path, trouble: None } => {
+            format!("the recording of session {session_id} is complete: {path}")
+        }
+        EventKind::RecordingEnded { session_id, path, trouble: Some(trouble) } => {
+            format!("the recording of session {session_id} ended early ({trouble}): {path}")
+        }
         EventKind::ClientAttached => "a terminal attached".to_owned(),
         EventKind::ClientDetached => "the terminal detached".to_owned(),
         _ => "something that this version does not know".to_owned(),

@@ -8,6 +8,7 @@ mod client;
 mod ended;
 mod ending;
 mod outputs;
+mod recordings;
 mod sessions;
 mod start;
 mod timeouts;
@@ -32,6 +33,7 @@ use super::events::EventLog;
 use super::memory::OomKills;
 use super::places::Places;
 use super::reader::Typing;
+use super::record::Ending;
 use super::session::{Session, SessionEvent};
 use super::socket::{Socket, create_private_dir};
 use super::tags::InstanceTags;
@@ -40,10 +42,12 @@ use super::user::SessionUser;
 use super::watch::{FINDINGS, Finding, Watcher};
 use client::{Client, FAREWELL_LIMIT};
 use ended::EndedSessions;
+use recordings::Recordings;
 use start::MAX_SESSIONS;
 use viewers::Viewers;
 
 pub(super) use ended::Origin;
+pub(super) use recordings::Outcome;
 pub(super) use start::Start;
 
 /// What a daemon is started with.
@@ -70,7 +74,8 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     let agents_socket = Socket::bind_for_agents(&settings.places, settings.user.as_ref())?;
     let session_uid = settings.user.as_ref().map(|user| user.uid);
     let (to_findings, mut findings) = mpsc::channel(FINDINGS);
-    let mut daemon = Daemon::start(settings, reports, to_findings)?;
+    let (to_recordings, mut recordings) = mpsc::unbounded_channel();
+    let mut daemon = Daemon::start(settings, reports, to_findings, to_recordings)?;
     let (open, mut all_closed) = mpsc::channel(1);
     let doors = [
         tokio::spawn(connection::accept(operator_socket, Door::Operator, to_daemon.clone(), open.clone())),
@@ -89,6 +94,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
             biased;
             Some(message) = messages.recv() => daemon.handle(message),
             Some((id, finding)) = findings.recv() => daemon.found(id, finding),
+            Some(ending) = recordings.recv() => daemon.recording_ended(ending),
             permit = daemon.room_for_a_frame(), if behind => match permit {
                 Some(permit) => daemon.render(permit),
                 None => daemon.client_gone(),
@@ -160,6 +166,8 @@ pub(super) struct Daemon {
     reports: mpsc::Sender<(SessionId, SessionEvent)>,
     client: Option<Client>,
     viewers: Viewers,
+    recordings: Recordings,
+    context: jackin_mux::Context,
     started: Instant,
     last_bell: Option<Instant>,
     turns: Turns<SessionEvent>,
@@ -176,6 +184,7 @@ impl Daemon {
         settings: Settings,
         reports: mpsc::Sender<(SessionId, SessionEvent)>,
         findings: mpsc::Sender<(SessionId, Finding)>,
+        recordings: mpsc::UnboundedSender<Ending>,
     ) -> Result<Self> {
         let Settings { places, user, command, config, mux, rule_directories } = settings;
         if let Some(state) = &places.state {
@@ -205,6 +214,8 @@ impl Daemon {
             reports,
             client: None,
             viewers: Viewers::new(),
+            recordings: Recordings::new(recordings),
+            context: jackin_mux::Context::default(),
             started: Instant::now(),
             last_bell: None,
             turns: Turns::new(),

@@ -25,6 +25,7 @@ mod output;
 mod peer;
 mod places;
 mod reader;
+mod record;
 mod refusals;
 mod report;
 mod session;

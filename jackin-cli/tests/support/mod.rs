@@ -191,6 +191,21 @@ impl Place {
         capsule
     }
 
+    /// A capsule of which no file may get larger than so many blocks of 512 bytes, as if the disk were full then.
+    pub fn daemon_with_small_files(&self, blocks: u32, script: &str) -> Capsule {
+        let socket = self.socket();
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        let child = Command::new("sh")
+            .args(["-c", &limited, "sh", JACKIN, "capsule", "daemon", "--socket", socket.to_str().unwrap()])
+            .args(["--", "sh", "-c", script])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let capsule = Capsule(child);
+        eventually("the capsule answers", || self.ctl(&["status"]).status.success());
+        capsule
+    }
+
     pub fn ctl(&self, args: &[&str]) -> Output {
         Command::new(JACKIN)
             .args(["capsule", "ctl", "--socket", self.socket().to_str().unwrap()])

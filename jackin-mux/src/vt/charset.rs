@@ -40,6 +40,29 @@ impl Charsets {
         }
     }
 
+    /// Appends what brings a terminal to these sets.
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        for (slot, set) in (b'('..).zip(self.sets) {
+            let set = match set {
+                Charset::Ascii => b'B',
+                Charset::Graphics => b'0',
+                Charset::British => b'A',
+            };
+            out.extend_from_slice(&[0x1b, slot, set]);
+        }
+        match self.active {
+            0 => out.push(0x0f),
+            1 => out.push(0x0e),
+            2 => out.extend_from_slice(b"\x1bn"),
+            _ => out.extend_from_slice(b"\x1bo"),
+        }
+        match self.single {
+            Some(2) => out.extend_from_slice(b"\x1bN"),
+            Some(3) => out.extend_from_slice(b"\x1bO"),
+            _ => {}
+        }
+    }
+
     /// Uses set 0 to 3 from now on.
     pub(super) fn shift(&mut self, to: u8) {
         self.active = to & 3;

@@ -25,6 +25,7 @@ mod print;
 mod prompt;
 mod query;
 mod reflow;
+mod repaint;
 mod row;
 mod scan;
 mod screen;

@@ -127,6 +127,19 @@ impl Modes {
         self.flags = if on { self.flags | bit } else { self.flags & !bit };
     }
 
+    /// The on-or-off modes with their DEC numbers.
+    pub(super) fn numbered() -> impl Iterator<Item = (u32, Mode)> {
+        PRIVATE.into_iter()
+    }
+
+    /// The DEC numbers of the mouse modes that are set.
+    pub(super) fn mouse_numbers(self) -> impl Iterator<Item = u32> {
+        let protocol =
+            MICE.into_iter().filter(move |(_, mode)| *mode == self.mouse).map(|(number, _)| number);
+        let encoding = MOUSE_ENCODINGS.into_iter().filter(move |(_, mode)| *mode == self.mouse_encoding);
+        protocol.chain(encoding.map(|(number, _)| number))
+    }
+
     /// The on-or-off mode with a DEC number.
     pub(super) fn private(number: u32) -> Option<Mode> {
         PRIVATE.iter().find(|(n, _)| *n == number).map(|(_, mode)| *mode)

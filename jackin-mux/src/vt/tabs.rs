@@ -32,6 +32,18 @@ impl Tabs {
         self.stops.fill(0);
     }
 
+    /// Appends what sets these stops, where they are not the usual ones; the cursor is anywhere afterwards.
+    pub(super) fn write(&self, columns: u16, out: &mut Vec<u8>) {
+        let usual = Self::default();
+        if (0..columns).all(|column| self.is_stop(column) == usual.is_stop(column)) {
+            return;
+        }
+        out.extend_from_slice(b"\x1b[3g");
+        for column in (0..columns).filter(|column| self.is_stop(*column)) {
+            out.extend_from_slice(format!("\x1b[1;{}H\x1bH", column + 1).as_bytes());
+        }
+    }
+
     /// The next stop right of `column`, or the last column.
     pub(super) fn next(&self, column: u16, columns: u16) -> u16 {
         (column + 1..columns).find(|&c| self.is_stop(c)).unwrap_or(columns - 1)

@@ -177,6 +177,11 @@ impl Terminal {
         }
     }
 
+    /// Whether the next byte begins something new.
+    pub(super) fn is_between_sequences(&self) -> bool {
+        self.scan.is_ground()
+    }
+
     /// The next thing that the embedder has to act on.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.screen.events.pop()

@@ -114,6 +114,7 @@ impl Daemon {
         let exit_code = self.exit_code;
         self.write_record();
         self.carry_out();
+        self.complete_recordings().await;
         let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
         let reason =
             if on_purpose { ShutdownReason::Stopped } else { ShutdownReason::AllSessionsEnded { exit_code } };

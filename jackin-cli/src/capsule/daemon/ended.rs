@@ -46,7 +46,7 @@ impl Daemon {
         let Some(session) = self.sessions.get(&id) else { return };
         let Ok(explanation) = self.explain(id) else { return };
         let mut info = self.session_info(session);
-        (info.pane, info.tab) = (None, None);
+        (info.pane, info.tab, info.recording) = (None, None, None);
         let text = self.mux.text(session.pane, KEPT_ROWS).unwrap_or_default();
         let styled = self.mux.styled_text(session.pane, KEPT_ROWS).unwrap_or_default();
         let ended = Ended {

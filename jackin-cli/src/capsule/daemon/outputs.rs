@@ -24,6 +24,8 @@ impl Daemon {
                 Output::ResizePty { pane, size } => {
                     if let Some(session) = self.session_in(pane) {
                         session.resize(size);
+                        let id = session.id;
+                        self.record_size(id, size);
                     }
                 }
                 Output::Spawn { pane, launch, .. } => {
@@ -82,8 +84,7 @@ impl Daemon {
                     "detached; everything goes on running, and attaching again shows it",
                 ),
                 Output::Restart { .. } => self.restart_last(),
-                // What this capsule cannot do is answered as terminals answer.
-                Output::Record { .. } => self.ring(),
+                Output::Record { pane } => self.toggle_recording(pane),
                 _ => {}
             }
         }

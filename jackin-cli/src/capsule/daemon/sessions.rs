@@ -48,6 +48,7 @@ impl Daemon {
         if self.mux.backlog(session.pane) > 0 {
             session.parked.push(permit);
         }
+        self.record(id, bytes);
     }
 
     pub(super) fn exited(&mut self, id: SessionId, wait_status: ExitStatus) {
@@ -71,6 +72,7 @@ impl Daemon {
             self.keep(id);
         }
         self.remember_end(id, status, wait_status);
+        self.end_recording(id);
         self.tags.forget(id);
         self.last = self.sessions.remove(&id);
         if self.sessions.is_empty() {
@@ -122,6 +124,7 @@ impl Daemon {
             size: self.mux.size(*pane).unwrap_or_default(),
             cwd: cwd.map(|cwd| cwd.display().to_string()),
             usage: observed.usage(),
+            recording: self.recordings.path(*id).map(|path| path.display().to_string()),
         }
     }
 }

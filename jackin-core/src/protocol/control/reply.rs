@@ -182,6 +182,9 @@ pub struct SessionInfo {
     /// What it used so far, as the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The file that it is recorded to, while it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<String>,
 }
 
 /// Everything at one sequence number: events with a greater one come after it.

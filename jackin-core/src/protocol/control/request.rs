@@ -237,9 +237,12 @@ pub enum Request {
     RecordStart {
         /// Which session.
         session_id: SessionId,
-        /// Where to; without it, the capsule chooses.
+        /// Where to, an absolute path of a file that does not exist; without it, the capsule chooses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
+        /// How many bytes it may get; without it, 256 MiB. It then ends, and an event says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u64>,
     },
     /// Ends a recording. Answer: `Recording`.
     #[serde(rename = "record.stop")]
