@@ -20,7 +20,12 @@ pub(super) fn begin(socket: &Path) {
     let file = wanted
         .is_some()
         .then(|| OpenOptions::new().create(true).append(true).mode(0o600).open(socket.with_extension("log")));
-    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_ansi(false).with_target(false);
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(false)
+        .with_target(false)
+        // A log that cannot be written is done without; complaining about it where it goes would end us.
+        .log_internal_errors(false);
     // Whoever embeds the daemon may log already.
     let _ = match file {
         Some(Ok(file)) => {
