@@ -62,7 +62,7 @@ fn table() {
         let bytes = kind.make(BYTES);
         compare(kind, "64 KB", &bytes.chunks(GATHERED).collect::<Vec<_>>());
         compare(kind, "4 KB", &bytes.chunks(PTY).collect::<Vec<_>>());
-        if kind == Kind::TuiRedraw {
+        if matches!(kind, Kind::TuiRedraw | Kind::TuiStatus) {
             compare(kind, "one frame", &frames(&bytes));
         }
     }

@@ -19,11 +19,13 @@ pub enum Kind {
     Yes,
     /// A full-screen program that draws 50 rows of 200 columns again and again, inside synchronized updates.
     TuiRedraw,
+    /// A program that redraws some rows: each is erased, then written from somewhere in its middle, inside synchronized updates.
+    TuiStatus,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::LogLines,
         Self::ColoredLogLines,
         Self::WideLines,
@@ -31,6 +33,7 @@ impl Kind {
         Self::Unicode,
         Self::Yes,
         Self::TuiRedraw,
+        Self::TuiStatus,
     ];
 
     /// Its name in tables.
@@ -43,6 +46,7 @@ impl Kind {
             Self::Unicode => "unicode",
             Self::Yes => "y\\r\\n",
             Self::TuiRedraw => "TUI redraw",
+            Self::TuiStatus => "TUI status rows",
         }
     }
 
@@ -65,6 +69,7 @@ impl Kind {
                 Self::Unicode => unicode_line(&mut out, &mut random),
                 Self::Yes => out.push_str("y\r\n"),
                 Self::TuiRedraw => tui_frame(&mut out, at, &mut random),
+                Self::TuiStatus => status_rows(&mut out, &mut random),
             }
             at += 1;
         }
@@ -134,6 +139,19 @@ fn tui_frame(out: &mut String, at: usize, random: &mut Random) {
         out.push_str("\x1b[0m\x1b[K");
     }
     let _ = write!(out, "\x1b[{};{}H\x1b[?25h\x1b[?2026l", 1 + random.below(50), 1 + random.below(200));
+}
+
+fn status_rows(out: &mut String, random: &mut Random) {
+    out.push_str("\x1b[?2026h");
+    for row in (1..40).step_by(3) {
+        let (column, color) = (1 + random.below(39), 31 + random.below(6));
+        let _ = write!(
+            out,
+            "\x1b[{row};{column}H\x1b[2K\x1b[{color}mstatus line {}\x1b[0m",
+            random.below(1_000_000)
+        );
+    }
+    out.push_str("\x1b[?2026l");
 }
 
 /// A small generator of the same numbers on every run.

@@ -74,5 +74,7 @@ fn compare(a: &Terminal, b: &Terminal) {
         b.read_row(row, &mut row_b);
         assert!(row_a == row_b, "row {row}: {row_a:?} {row_b:?}");
         assert_eq!(row_a.marks(), row_b.marks(), "row {row}");
+        let blanks = |row: &Row| row.cells().iter().map(|cell| row.text(cell).is_empty()).collect::<Vec<_>>();
+        assert_eq!(blanks(&row_a), blanks(&row_b), "row {row}");
     }
 }

@@ -8,6 +8,7 @@ mod panel;
 
 pub(crate) use confirm::Confirm;
 pub(crate) use line::Line;
+pub use list::score as fuzzy_score;
 pub(crate) use list::{Choice, List};
 pub(crate) use page::Page;
 pub(crate) use panel::Panel;

@@ -122,6 +122,11 @@
 //! screen and asks the program to redraw.
 #![forbid(unsafe_code)]
 
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod chrome;
 mod client;
 mod command;
@@ -140,6 +145,7 @@ pub mod vt;
 
 pub use client::{Key, KeyCode, KeyError, Mods};
 pub use command::{BindError, Command, Keymap};
+pub use dialog::fuzzy_score;
 pub use input::{Client, Context, Input};
 pub use mux::{FrameCounts, FullRedrawReason, Mux, Place, RESTORE, Viewer};
 pub use output::{Launch, Output};

@@ -1,6 +1,7 @@
 //! What passes between a pane's program and the operator's terminal, beside text and keys.
 
 mod image;
+mod kitty;
 mod mouse;
 mod passthrough;
 mod queries;

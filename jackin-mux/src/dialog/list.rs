@@ -153,7 +153,14 @@ impl List {
 
 /// How well a text fits a filter whose letters it must have in this order; better where they stand together and where
 /// words begin. None when it does not fit.
-fn score(text: &str, filter: &str) -> Option<i32> {
+///
+/// ```
+/// use jackin_mux::fuzzy_score;
+///
+/// assert!(fuzzy_score("Kill pane", "kp") > fuzzy_score("Break up", "kp"));
+/// assert_eq!(fuzzy_score("Zoom pane", "pz"), None);
+/// ```
+pub fn score(text: &str, filter: &str) -> Option<i32> {
     let mut wanted = filter.chars().filter(|c| !c.is_whitespace());
     let Some(first) = wanted.next().map(lower) else { return Some(0) };
     // The first letter may stand in several places, and the best of them need not be the first.

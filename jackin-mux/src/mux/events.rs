@@ -116,7 +116,8 @@ impl Mux {
         }
         let Some(rect) = self.view.placement.rect(pane) else { return };
         let inside = sequence.row < rect.rows && sequence.col < rect.cols;
-        if !inside || !sequence.fits(rect.rows, rect.cols, self.cell_pixels) || self.dialog.is_some() {
+        let fits = inside && sequence.fits(rect.rows, rect.cols, self.cell_pixels, &self.gate.images);
+        if !fits || self.dialog.is_some() {
             self.gate.drop_image(pane, &sequence);
             return;
         }
@@ -131,6 +132,7 @@ impl Mux {
                 self.gate.drop_image(pane, &sequence);
                 return;
             }
+            self.gate.images.note(&sequence);
             operator.images.push((rect.row + sequence.row, rect.col + sequence.col, sequence.bytes));
             operator.stale.mark_rest();
         }

@@ -84,3 +84,15 @@ fn all_pieces_of_an_image_that_does_not_fit_are_dropped() {
     let frame = stage.draw();
     assert!(contains(&frame, "AAAA") && contains(&frame, "CCCC"), "{frame}");
 }
+
+#[test]
+fn a_placement_across_the_panes_edge_is_dropped_although_it_names_no_size() {
+    let mut stage = ghostty();
+    // 50 by 13 cells of 8 by 16 pixels, of which the pane has 40 by 9.
+    stage.print("\x1b_Ga=t,i=4,s=400,v=200;AAAA\x1b\\\x1b_Ga=p,i=4;\x1b\\");
+    let frame = stage.draw();
+    assert!(contains(&frame, "a=t,i=4") && !contains(&frame, "a=p,i=4"), "{frame}");
+    assert_eq!(stage.mux.frames().dropped_sequences, 1);
+    stage.print("\x1b_Ga=p,i=4,c=20,r=5;\x1b\\");
+    assert!(contains(&stage.draw(), "a=p,i=4"));
+}

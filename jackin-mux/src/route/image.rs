@@ -1,5 +1,6 @@
 //! How large an image is that a program sends: in cells where it says so, else in pixels.
 
+use super::kitty::{Kitty, StoredImages};
 use super::passthrough::Sequence;
 use crate::vt::SequenceKind;
 
@@ -29,17 +30,13 @@ impl Length {
             Self::Pixels(length) => Some(length.div_ceil(pixels.max(1).into())),
         }
     }
-
-    fn or(self, other: Self) -> Self {
-        if self == Self::Unknown { other } else { self }
-    }
 }
 
 impl Sequence {
     /// Whether the image stays inside a pane of this size, on a terminal whose cells have these pixels. One whose size
-    /// nobody can tell does.
-    pub(crate) fn fits(&self, rows: u16, cols: u16, cell_pixels: (u16, u16)) -> bool {
-        let Extent { width, height } = self.extent();
+    /// nobody can tell does; `stored` tells it of those that were sent before.
+    pub(crate) fn fits(&self, rows: u16, cols: u16, cell_pixels: (u16, u16), stored: &StoredImages) -> bool {
+        let Extent { width, height } = self.extent(cell_pixels, stored);
         let inside = |from: u16, length: Option<u32>, end: u16| {
             length.is_none_or(|cells| u32::from(from).saturating_add(cells) <= u32::from(end))
         };
@@ -47,9 +44,9 @@ impl Sequence {
             && inside(self.row, height.cells(cell_pixels.1), rows)
     }
 
-    fn extent(&self) -> Extent {
+    fn extent(&self, cell_pixels: (u16, u16), stored: &StoredImages) -> Extent {
         match self.kind {
-            SequenceKind::Apc => self.bytes.strip_prefix(b"\x1b_G").map(kitty),
+            SequenceKind::Apc => Kitty::of(self).map(|image| image.extent(cell_pixels, stored)),
             SequenceKind::Dcs => self.bytes.strip_prefix(b"\x1bP").and_then(sixel),
             SequenceKind::Osc(1337) => self.bytes.strip_prefix(b"\x1b]1337;File=").map(iterm),
             SequenceKind::Osc(_) | SequenceKind::Other => None,
@@ -59,59 +56,25 @@ impl Sequence {
 
     /// Whether it is a piece of an image whose first piece said everything, and whether more follow.
     pub(crate) fn continues(&self) -> Option<bool> {
-        let body = self.bytes.strip_prefix(b"\x1b_G")?;
-        let control = control(body);
-        let only_more = pairs(control, b',').all(|(key, _)| matches!(key, b"m" | b"q"));
-        only_more.then(|| has_more(control))
+        let image = Kitty::of(self)?;
+        image.says_nothing().then(|| image.has_more())
     }
 
     /// Whether pieces of the same image follow.
     pub(crate) fn is_first_of_several(&self) -> bool {
-        self.bytes.strip_prefix(b"\x1b_G").is_some_and(|body| has_more(control(body)))
+        Kitty::of(self).is_some_and(|image| image.has_more())
     }
 }
 
-fn has_more(control: &[u8]) -> bool {
-    pairs(control, b',').any(|pair| pair == (b"m", b"1"))
-}
-
-/// What stands before the payload.
-fn control(body: &[u8]) -> &[u8] {
-    let end = body.iter().position(|byte| matches!(byte, b';' | 0x1b)).unwrap_or(body.len());
-    &body[..end]
-}
-
-fn pairs(text: &[u8], separator: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(super) fn pairs(text: &[u8], separator: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
     text.split(move |byte| *byte == separator).map(|pair| {
         let at = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
         (&pair[..at], pair.get(at + 1..).unwrap_or_default())
     })
 }
 
-fn number(text: &[u8]) -> Option<u32> {
+pub(super) fn number(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text).ok()?.parse().ok()
-}
-
-/// kitty's graphics: keys in the control part; a PNG tells its own size.
-fn kitty(body: &[u8]) -> Extent {
-    let control = control(body);
-    let value = |key: u8| pairs(control, b',').find(|(own, _)| *own == [key]).map(|(_, value)| value);
-    let length = |cells: u8, part: u8, whole: u8| {
-        let [cells, part, whole] =
-            [cells, part, whole].map(|key| value(key).and_then(number).filter(|n| *n > 0));
-        cells.map(Length::Cells).or(part.or(whole).map(Length::Pixels)).unwrap_or_default()
-    };
-    let displays = matches!(value(b'a'), Some(b"T" | b"p")) && value(b'U') != Some(b"1");
-    if !displays {
-        return Extent::default();
-    }
-    let said = Extent { width: length(b'c', b'w', b's'), height: length(b'r', b'h', b'v') };
-    let png = match value(b'f') {
-        Some(b"100") => body.get(control.len() + 1..).and_then(png_size),
-        _ => None,
-    };
-    let (width, height) = png.map(|(w, h)| (Length::Pixels(w), Length::Pixels(h))).unwrap_or_default();
-    Extent { width: said.width.or(width), height: said.height.or(height) }
 }
 
 /// iTerm's files: `width=10;height=20px;inline=1:` and the file.
@@ -174,7 +137,7 @@ fn sixel(body: &[u8]) -> Option<Extent> {
 }
 
 /// The size of a PNG whose file stands here as base64: its first chunk tells it.
-fn png_size(base64: &[u8]) -> Option<(u32, u32)> {
+pub(super) fn png_size(base64: &[u8]) -> Option<(u32, u32)> {
     let base64 = base64.get(..32)?;
     let mut bytes = [0; 24];
     for (digits, into) in base64.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
@@ -200,23 +163,23 @@ fn base64_value(digit: u8) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn sequence(kind: SequenceKind, bytes: &str) -> Sequence {
         Sequence { kind, bytes: bytes.as_bytes().to_vec(), row: 2, col: 10 }
     }
 
-    fn kitty(control: &str, payload: &str) -> Sequence {
+    pub(crate) fn kitty(control: &str, payload: &str) -> Sequence {
         sequence(SequenceKind::Apc, &format!("\x1b_G{control};{payload}\x1b\\"))
     }
 
     /// The first bytes of a PNG of 40 by 33 pixels.
-    const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAACgAAAAhCAYAAAAA";
+    pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAACgAAAAhCAYAAAAA";
 
     #[test]
     fn a_size_in_cells_counts_before_one_in_pixels() {
-        let fits = |control: &str| kitty(control, "AAAA").fits(5, 20, (8, 16));
+        let fits = |control: &str| kitty(control, "AAAA").fits(5, 20, (8, 16), &StoredImages::default());
         assert!(fits("a=T,c=10,r=3") && !fits("a=T,c=11,r=3") && !fits("a=T,c=1,r=4"));
         assert!(!fits("a=T,c=4294967295"));
         assert!(fits("a=T,s=80,v=48") && !fits("a=T,s=81,v=48") && !fits("a=T,s=80,v=49"));
@@ -226,35 +189,46 @@ mod tests {
 
     #[test]
     fn what_draws_nothing_needs_no_room() {
-        let fits = |control: &str| kitty(control, "AAAA").fits(5, 20, (8, 16));
+        let fits = |control: &str| kitty(control, "AAAA").fits(5, 20, (8, 16), &StoredImages::default());
         assert!(fits("a=t,s=9999,v=9999") && fits("a=q,s=9999,v=9999") && fits("s=9999,v=9999"));
         assert!(fits("a=T,U=1,s=9999,v=9999"), "placed later, by characters");
         let file = sequence(SequenceKind::Osc(1337), "\x1b]1337;File=width=99:AAAA\x07");
-        assert!(file.fits(5, 20, (8, 16)), "a download");
+        assert!(file.fits(5, 20, (8, 16), &StoredImages::default()), "a download");
     }
 
     #[test]
     fn a_png_tells_its_own_size() {
         let image = kitty("a=T,f=100", PNG);
         let size = Extent { width: Length::Pixels(40), height: Length::Pixels(33) };
-        assert_eq!(image.extent(), size);
-        assert!(image.fits(5, 20, (4, 11)) && !image.fits(5, 20, (4, 10)) && !image.fits(5, 20, (3, 11)));
-        assert_eq!(kitty("a=T,f=100", "AAAA").extent(), Extent::default(), "it is cut off");
+        assert_eq!(image.extent((8, 16), &StoredImages::default()), size);
+        let fits = |width, height| image.fits(5, 20, (width, height), &StoredImages::default());
+        assert!(fits(4, 11) && !fits(4, 10) && !fits(3, 11));
+        assert_eq!(
+            kitty("a=T,f=100", "AAAA").extent((8, 16), &StoredImages::default()),
+            Extent::default(),
+            "it is cut off"
+        );
         let file = format!("\x1b]1337;File=name=eA==;inline=1:{PNG}\x07");
-        assert_eq!(sequence(SequenceKind::Osc(1337), &file).extent(), size);
+        assert_eq!(sequence(SequenceKind::Osc(1337), &file).extent((8, 16), &StoredImages::default()), size);
         let file = format!("\x1b]1337;File=inline=1;width=3;height=9px:{PNG}\x07");
         let said = Extent { width: Length::Cells(3), height: Length::Pixels(9) };
-        assert_eq!(sequence(SequenceKind::Osc(1337), &file).extent(), said);
+        assert_eq!(sequence(SequenceKind::Osc(1337), &file).extent((8, 16), &StoredImages::default()), said);
     }
 
     #[test]
     fn sixels_are_measured() {
-        let extent = |data: &str| sequence(SequenceKind::Dcs, &format!("\x1bP0;1q{data}\x1b\\")).extent();
+        let extent = |data: &str| {
+            sequence(SequenceKind::Dcs, &format!("\x1bP0;1q{data}\x1b\\"))
+                .extent((8, 16), &StoredImages::default())
+        };
         let pixels = |w, h| Extent { width: Length::Pixels(w), height: Length::Pixels(h) };
         assert_eq!(extent("\"1;1;120;48#0~"), pixels(120, 48));
         assert_eq!(extent("#0;2;0;0;0#0~~@@$vv!10?-~"), pixels(12, 12));
         assert_eq!(extent("!99999999999~-"), pixels(u32::MAX, 6));
-        assert_eq!(sequence(SequenceKind::Dcs, "\x1bPtmux;x\x1b\\").extent(), Extent::default());
+        assert_eq!(
+            sequence(SequenceKind::Dcs, "\x1bPtmux;x\x1b\\").extent((8, 16), &StoredImages::default()),
+            Extent::default()
+        );
     }
 
     #[test]

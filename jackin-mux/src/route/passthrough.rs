@@ -1,5 +1,6 @@
 use jackin_core::PaneId;
 
+use super::kitty::StoredImages;
 use crate::settings::Forward;
 use crate::vt::{Part, Passthrough, SequenceKind};
 
@@ -13,6 +14,8 @@ pub(crate) struct Gate {
     open: Option<(PaneId, Sequence)>,
     /// The pane of whose image the first piece was left out, and the others have to be.
     dropping: Option<PaneId>,
+    /// The images that the operator's terminal has.
+    pub(crate) images: StoredImages,
     /// How many were left out, because they were too long or would have covered other panes.
     pub(crate) dropped: u64,
 }

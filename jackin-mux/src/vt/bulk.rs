@@ -7,7 +7,7 @@
 
 use memchr::memchr;
 
-use super::canvas::{Place, Span};
+use super::canvas::{Gap, Place, Span};
 use super::glyph::{Class, Grapheme, Graphemes, class};
 use super::line::{Extent, LineWriter, Pieces};
 use super::link::LinkId;
@@ -24,6 +24,8 @@ pub(super) struct Jump {
     writer: LineWriter,
     /// Lines as history keeps them, one after the other.
     encoded: Vec<u8>,
+    /// Their gaps.
+    gaps: Vec<Gap>,
     lines: Vec<Line>,
 }
 
@@ -77,17 +79,18 @@ impl Jump {
         self.encoded.reserve(bytes.len().min(LARGEST_RESERVE));
         while let Some(len) = memchr(b'\n', &bytes[at..]) {
             let before = pen;
-            let from = self.encoded.len();
+            let (from, gaps_from) = (self.encoded.len(), self.gaps.len());
             let Some(measured) =
                 self.encode(&bytes[at..at + len], &mut pen, link.as_deref(), &screen.tabs, columns)
             else {
                 self.encoded.truncate(from);
+                self.gaps.truncate(gaps_from);
                 pen = before;
                 retry = at + len + 1;
                 break;
             };
             let extent = Extent::new(measured.cells, measured.wide);
-            let span = Span { end: self.encoded.len(), extent };
+            let span = Span { end: self.encoded.len(), gaps_end: self.gaps.len(), extent };
             let simple = !measured.joined && measured.cells <= columns;
             self.lines.push(Line { start: at, pen: before, span, simple });
             at += len + 1;
@@ -120,6 +123,7 @@ impl Jump {
         }
         self.lines = Vec::new();
         self.encoded = Vec::new();
+        self.gaps = Vec::new();
         Jumped { taken, retry: retry - taken }
     }
 
@@ -134,7 +138,7 @@ impl Jump {
             return;
         }
         let lines = &self.lines[..count];
-        screen.canvas.roll(lines.iter().map(|line| line.span), &self.encoded);
+        screen.canvas.roll(lines.iter().map(|line| line.span), &self.encoded, &self.gaps);
         screen.end_grapheme();
         if let Some(c) = last_char(&self.encoded, lines) {
             screen.last_char = Some(c);
@@ -145,11 +149,10 @@ impl Jump {
     /// Moves the first `count` lines to history; the first time, what is on the screen goes before them.
     fn store(&mut self, screen: &mut Screen, count: usize, begun: &mut bool) {
         if !std::mem::replace(begun, true) {
-            // Its last row is blank.
+            // Its last row is blank: the first line stands in its place, and goes on with the row before if that one wrapped.
             let rows = screen.canvas.rows();
             screen.canvas.scroll_up(rows - 1, &Pen::default());
             screen.canvas.flush();
-            screen.canvas.past_mut().history.close();
             screen.canvas.cursor = Place::default();
         }
         let past = screen.canvas.past_mut();
@@ -163,11 +166,14 @@ impl Jump {
     }
 
     fn forget(&mut self, count: usize) {
-        let start = count.checked_sub(1).map_or(0, |last| self.lines[last].span.end);
+        let Some(last) = count.checked_sub(1) else { return };
+        let Span { end, gaps_end, .. } = self.lines[last].span;
         self.lines.drain(..count);
-        self.encoded.drain(..start);
+        self.encoded.drain(..end);
+        self.gaps.drain(..gaps_end);
         for line in &mut self.lines {
-            line.span.end -= start;
+            line.span.end -= end;
+            line.span.gaps_end -= gaps_end;
         }
     }
 
@@ -215,7 +221,9 @@ impl Jump {
                 if skipped > 0 {
                     self.writer.set(&mut self.encoded, &Pen::default(), None);
                     self.encoded.resize(self.encoded.len() + skipped as usize, b' ');
+                    let from = measured.cells;
                     measured.cells += std::mem::take(&mut skipped);
+                    self.gaps.push(Gap { from: from as u16, to: measured.cells as u16 });
                 }
                 colored |= pen.background != Color::Default;
                 let look = Pen { link: LinkId::NONE, ..pen.seen() };

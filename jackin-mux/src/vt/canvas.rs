@@ -9,7 +9,7 @@ mod grids;
 mod loose;
 mod marks;
 
-pub(super) use loose::Span;
+pub(super) use loose::{Content, Gap, Span};
 
 use std::num::NonZeroU16;
 
@@ -31,7 +31,7 @@ use loose::Loose;
 /// Bytes gathered before vt100 gets them.
 const BATCH: usize = 4096;
 
-/// The row has blanks with the default look before something else.
+/// The row may have blanks with the default look before something else: passed over, or left of a wide character that lost a half.
 const GAPS: u8 = 1;
 /// The row has cells with a background.
 const COLORED: u8 = 2;
@@ -62,6 +62,8 @@ pub(super) struct Canvas {
     looks: Vec<u8>,
     /// For each row, its line if the grid does not have it; empty until there is one.
     loose: Vec<Loose>,
+    /// Whether rows may be loose at all.
+    loosens: bool,
     /// The shell-integration marks of each row; empty until there is one.
     marks: Vec<Marks>,
     hidden: Hidden,
@@ -72,7 +74,8 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    pub(super) fn new(size: Size, history: History) -> Self {
+    /// An empty grid; with `loosens`, rows are kept out of it where that will do.
+    pub(super) fn new(size: Size, history: History, loosens: bool) -> Self {
         Self {
             parser: parser(size, Past::new(history)),
             out: Vec::with_capacity(BATCH + 512),
@@ -87,6 +90,7 @@ impl Canvas {
             used: vec![0; usize::from(size.rows)],
             looks: vec![0; usize::from(size.rows)],
             loose: Vec::new(),
+            loosens,
             marks: Vec::new(),
             hidden: Hidden::new(size),
             work: 0,
@@ -169,6 +173,9 @@ impl Canvas {
         self.sync(raw);
         self.out.extend_from_slice(text);
         self.note_look(self.cursor.row, self.cursor.column, raw.background != Color::Default);
+        if text.len() != usize::from(width) {
+            self.looks[usize::from(self.cursor.row)] |= GAPS;
+        }
         self.cursor.column += width;
         self.at = self.cursor;
         self.damage.mark(self.cursor.row);

@@ -46,11 +46,22 @@ impl LineWriter {
         self.link.clear();
     }
 
+    /// Goes on with a line that ends with a look, and no link.
+    #[inline]
+    pub(super) fn resume(look: Pen) -> Self {
+        Self { pen: look, link: String::new() }
+    }
+
+    /// The look at the line's end; none if that has a link.
+    pub(super) fn end(&self) -> Option<Pen> {
+        self.link.is_empty().then_some(self.pen)
+    }
+
     /// Makes what follows look like `pen`; `link` is the key of its link.
     #[inline]
     pub(super) fn set(&mut self, out: &mut Vec<u8>, pen: &Pen, link: Option<&str>) {
         let link = link.unwrap_or_default();
-        if *pen == self.pen && link == self.link {
+        if *pen == self.pen && same(link, &self.link) {
             return;
         }
         self.change(out, pen, link);
@@ -67,15 +78,26 @@ impl LineWriter {
         self.start();
         Self::marks(out, row.marks());
         let fill = row.fill().filter(|_| !wrapped);
-        let used = fill.map_or(row.used(), |(start, _)| start);
+        let used = match fill {
+            Some((start, _)) => start,
+            // What goes on in the next row reaches this one's end, blanks included.
+            None if wrapped => row.cells().len(),
+            None => row.used(),
+        };
         for cell in &row.cells()[..used] {
             if cell.width() == 0 || cell.is_spacer() {
                 continue;
             }
-            let look = Pen { link: LinkId::NONE, ..cell.pen };
-            self.set(out, &look, row.link_key(cell.pen.link));
             let text = row.text(cell);
-            out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
+            let look = Pen { link: LinkId::NONE, ..cell.pen };
+            if text.is_empty() {
+                // A blank has a background at most: what else it may have is left of a wide character that lost its other half.
+                self.set(out, &if look == look.erase() { look } else { Pen::default() }, None);
+                out.push(b' ');
+                continue;
+            }
+            self.set(out, &look, row.link_key(cell.pen.link));
+            out.extend_from_slice(text.as_bytes());
         }
         if let Some((_, pen)) = fill {
             self.fill(out, &pen);
@@ -107,7 +129,7 @@ impl LineWriter {
             if self.pen.underline != pen.underline {
                 out.extend_from_slice(&[MARK, UNDERLINE, pen.underline as u8]);
             }
-            if self.link != link {
+            if !same(&self.link, link) {
                 out.extend_from_slice(&[MARK, LINK]);
                 out.extend_from_slice(&(link.len() as u16).to_le_bytes());
                 out.extend_from_slice(link.as_bytes());
@@ -117,6 +139,13 @@ impl LineWriter {
         self.link.clear();
         self.link.push_str(link);
     }
+}
+
+/// Whether two keys are equal. Most are empty: an empty `String` points nowhere, and the C library's comparison of no bytes at such an
+/// address costs a hundred times what it costs elsewhere (masked loads that would fault).
+#[inline]
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (a.is_empty() || a == b)
 }
 
 fn write_color(out: &mut Vec<u8>, field: u8, from: Color, to: Color) {

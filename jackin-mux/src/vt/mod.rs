@@ -50,6 +50,6 @@ pub use row::{Cell, Row};
 pub use screen::CursorShape;
 pub use search::{Direction, Match, Search, SearchError};
 pub use settings::Settings;
-pub use sgr::write_sgr;
+pub use sgr::{apply as apply_sgr, write_sgr};
 pub use terminal::{Cursor, Terminal};
 pub use text::{LogicalLine, Point};

@@ -4,6 +4,7 @@
 //! row without touching the grid; if it is the line that the row has already, nothing changed at all.
 
 use super::bulk;
+use super::canvas::Content;
 use super::line::{Extent, LineWriter};
 use super::link::LinkId;
 use super::modes::Mode;
@@ -43,7 +44,10 @@ impl Overdraw {
         }
         let link = screen.canvas.past().styles.links.key(screen.pen.link);
         let Some(drawing) = self.read(bytes, screen.pen, link, screen.canvas.columns()) else { return 0 };
-        screen.canvas.put_line(cursor.row, &self.line, drawing.extent, drawing.filled);
+        let Drawing { extent, filled, .. } = drawing;
+        // Behind a coloured erase nothing can be appended.
+        let end = self.writer.end().filter(|_| !filled);
+        screen.canvas.put_line(cursor.row, Content { line: &self.line, extent, gaps: &[], end, filled });
         screen.pen = drawing.pen;
         screen.canvas.cursor.column = drawing.extent.cells() as u16;
         screen.canvas.work += drawing.len;

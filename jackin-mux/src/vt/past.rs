@@ -3,7 +3,7 @@
 use memchr::memchr;
 use vt100::capture::{BasicFormattedCaptureState, RowContents};
 
-use super::glyph::{Class, class, columns as columns_of};
+use super::glyph::{Class, alone, class, columns as columns_of};
 use std::collections::VecDeque;
 
 use super::history::History;
@@ -210,6 +210,7 @@ fn captured_columns(row: &str) -> u32 {
             .map(|c| match class(c) {
                 _ if c == BLANK => 1,
                 Class::Mark => 0,
+                Class::Joiner => u32::from(columns_of(alone(c))),
                 class => u32::from(columns_of(class)),
             })
             .sum::<u32>();

@@ -67,6 +67,9 @@ impl Screen {
         let width = self.canvas.columns();
         let colored = self.pen.background != Color::Default;
         let mut rest = text;
+        if text.len() < usize::from(width) && self.canvas.append(text, text.len() as u16, false, &self.pen) {
+            rest = b"";
+        }
         while !rest.is_empty() {
             let raw = self.canvas.raw(&self.pen);
             let scrolled = self.canvas.cursor.column == width && self.canvas.wrap();
@@ -88,6 +91,7 @@ impl Screen {
     fn print_simple<'a>(&mut self, text: &'a str) -> &'a str {
         let room = self.canvas.columns().saturating_sub(self.canvas.cursor.column);
         let mut width = 0;
+        let mut wide = false;
         let mut end = 0;
         let mut last = None;
         if !self.last.grapheme.wants_more() {
@@ -100,13 +104,17 @@ impl Screen {
                     break;
                 }
                 width += columns(class);
+                wide |= class == Class::Wide;
                 end = at + c.len_utf8();
                 last = Some((c, columns(class)));
             }
         }
         if let Some((c, columns)) = last {
-            let raw = self.canvas.raw(&self.pen);
-            self.canvas.text(&text.as_bytes()[..end], width, raw);
+            let drawn = &text.as_bytes()[..end];
+            if !self.canvas.append(drawn, width, wide, &self.pen) {
+                let raw = self.canvas.raw(&self.pen);
+                self.canvas.text(drawn, width, raw);
+            }
             self.remember(Grapheme::of(c), columns, c.len_utf8() as u8);
             self.last_char = Some(c);
             return &text[end..];

@@ -2,7 +2,7 @@
 
 use jackin_core::Size;
 
-use super::link::LinkId;
+use super::canvas::Place;
 use super::modes::{Mode, Modes};
 use super::number::push_number;
 use super::pen::Pen;
@@ -77,19 +77,23 @@ impl Terminal {
         row.is_wrapped() && cells.len() == usize::from(self.size().cols)
     }
 
-    /// What DECRC would bring back.
+    /// What DECRC would bring back. There are no margins yet, so that rows are counted from the top in origin mode too.
     fn paint_saved_cursor(&self, pen: &mut Pen, out: &mut Vec<u8>) {
         let saved = self.screen.saved[usize::from(self.is_alternate())];
+        if saved.origin {
+            out.extend_from_slice(b"\x1b[?6h");
+        }
         let Size { rows, cols } = self.size();
-        let (row, column) = (saved.place.row.min(rows - 1), saved.place.column.min(cols - 1));
-        csi(out, &[u32::from(row) + 1, u32::from(column) + 1], b"H");
-        let wanted = Pen { link: LinkId::NONE, ..saved.pen };
-        write_sgr(out, pen, &wanted);
+        let place = Place { row: saved.place.row.min(rows - 1), column: saved.place.column.min(cols) };
+        self.paint_place(place, 0, pen, out);
+        self.paint_pen(saved.pen, pen, out);
         saved.charsets.write(out);
-        out.extend_from_slice(if saved.origin { b"\x1b[?6h\x1b7\x1b[?6l" } else { b"\x1b7" });
+        out.extend_from_slice(b"\x1b7");
+        if saved.origin {
+            out.extend_from_slice(b"\x1b[?6l");
+        }
         super::charset::Charsets::default().write(out);
-        write_sgr(out, &wanted, &Pen::default());
-        *pen = Pen::default();
+        self.paint_pen(Pen::default(), pen, out);
     }
 
     fn paint_modes(&self, out: &mut Vec<u8>) {
@@ -128,55 +132,72 @@ impl Terminal {
 
     /// The cursor, the wrap that waits for the next character, and the pen.
     fn paint_cursor(&self, pen: &mut Pen, out: &mut Vec<u8>) {
-        let cursor = self.cursor();
         let origin = if self.modes().contains(Mode::Origin) { self.margins().0 } else { 0 };
-        let line = u32::from(cursor.row.saturating_sub(origin)) + 1;
-        let mut row = Row::new();
-        self.read_row(cursor.row as isize, &mut row);
-        if cursor.wraps {
-            // Only printing the last character makes the next one wrap, and only while that is on; it may be off since.
-            let is_off = !self.modes().contains(Mode::Autowrap);
-            if is_off {
-                out.extend_from_slice(b"\x1b[?7h");
-            }
-            let cells = row.cells();
-            let last = cells.len().saturating_sub(if cells.last().is_some_and(|cell| cell.width() == 0) {
-                2
-            } else {
-                1
-            });
-            csi(out, &[line, last as u32 + 1], b"H");
-            if let Some(cell) = cells.get(last) {
-                take_pen(pen, cell.pen, &row, out);
-                let text = row.text(cell);
-                out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
-                take_pen(pen, Pen::default(), &row, out);
-            }
-            if is_off {
-                out.extend_from_slice(b"\x1b[?7l");
-            }
-        } else {
-            csi(out, &[line, u32::from(cursor.column) + 1], b"H");
+        // Only with wrapping on does a wrap wait; it may be off since.
+        let is_off = self.cursor().wraps && !self.modes().contains(Mode::Autowrap);
+        if is_off {
+            out.extend_from_slice(b"\x1b[?7h");
         }
-        write_sgr(out, pen, &Pen { link: LinkId::NONE, ..self.pen() });
+        self.paint_place(self.screen.canvas.cursor, origin, pen, out);
+        if is_off {
+            out.extend_from_slice(b"\x1b[?7l");
+        }
+        self.paint_pen(self.pen(), pen, out);
+    }
+
+    /// Brings the cursor to a place, whose row is counted from `origin`. Behind the last column, where the next character wraps, it
+    /// gets by printing what is there.
+    fn paint_place(&self, place: Place, origin: u16, pen: &mut Pen, out: &mut Vec<u8>) {
+        let line = u32::from(place.row.saturating_sub(origin)) + 1;
+        if place.column < self.size().cols {
+            csi(out, &[line, u32::from(place.column) + 1], b"H");
+            return;
+        }
+        let mut row = Row::new();
+        self.read_row(place.row as isize, &mut row);
+        let cells = row.cells();
+        let is_wide = cells.last().is_some_and(|cell| cell.width() == 0);
+        let last = cells.len().saturating_sub(if is_wide { 2 } else { 1 });
+        csi(out, &[line, last as u32 + 1], b"H");
+        if let Some(cell) = cells.get(last) {
+            take_pen(pen, cell.pen, &row, out);
+            let text = row.text(cell);
+            out.extend_from_slice(if text.is_empty() { b" " } else { text.as_bytes() });
+            take_pen(pen, Pen::default(), &row, out);
+        }
+    }
+
+    /// Changes from the default pen, or one that this painted, to a pen of the screen's.
+    fn paint_pen(&self, wanted: Pen, pen: &mut Pen, out: &mut Vec<u8>) {
+        let links = &self.screen.canvas.past().styles.links;
+        if pen.link != wanted.link {
+            link(links.key(wanted.link), out);
+        }
+        write_sgr(out, &Pen { link: wanted.link, ..*pen }, &wanted);
+        *pen = wanted;
     }
 }
 
 /// Changes the pen, and the link where that is another one.
 fn take_pen(pen: &mut Pen, wanted: Pen, row: &Row, out: &mut Vec<u8>) {
     if pen.link != wanted.link {
-        out.extend_from_slice(b"\x1b]8;");
-        let (id, uri) = row.link_key(wanted.link).and_then(|key| key.split_once(';')).unwrap_or_default();
-        if !id.is_empty() {
-            out.extend_from_slice(b"id=");
-            out.extend_from_slice(id.as_bytes());
-        }
-        out.push(b';');
-        out.extend_from_slice(uri.as_bytes());
-        out.extend_from_slice(b"\x1b\\");
+        link(row.link_key(wanted.link), out);
     }
     write_sgr(out, &Pen { link: wanted.link, ..*pen }, &wanted);
     *pen = wanted;
+}
+
+/// Begins a link, or ends the one that is open.
+fn link(key: Option<&str>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\x1b]8;");
+    let (id, uri) = key.and_then(|key| key.split_once(';')).unwrap_or_default();
+    if !id.is_empty() {
+        out.extend_from_slice(b"id=");
+        out.extend_from_slice(id.as_bytes());
+    }
+    out.push(b';');
+    out.extend_from_slice(uri.as_bytes());
+    out.extend_from_slice(b"\x1b\\");
 }
 
 fn csi(out: &mut Vec<u8>, numbers: &[u32], end: &[u8]) {
@@ -274,6 +295,11 @@ mod tests {
             "e\u{301}",
             "\u{1f468}\u{200d}\u{1f469}",
             "\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\",
+            "\x1b]8;id=y;http://y/\x1b\\",
+            "\x1b]8;;\x1b\\",
+            "\x1b[?6h\x1b[3;2H\x1b7",
+            "\x1b[s",
+            "\x1b[u",
             "\x1b]2;a title\x07",
             "lqqk",
             "long text that wraps at the edge",
@@ -294,15 +320,29 @@ mod tests {
             let mut one = fed(&before.concat());
             let mut other = fed(&one.repaint().expect("whole pieces"));
             check_same(&one, &other, "at once");
-            // A character that joins the one before it is not the next character; and links are not resumed. A cursor that
-            // was saved in origin mode is not told exactly yet, so nothing goes back to one here.
-            let goes_on = |piece: &Vec<u8>| piece[0] < 0x80 && piece != b"\x1b8";
+            // A character that joins the one before it is not the next character.
+            let goes_on = |piece: &Vec<u8>| piece[0] < 0x80;
             let after: Vec<u8> = after.into_iter().filter(goes_on).flatten().collect();
-            one.feed_all(b"\x1b]8;;\x1b\\");
             for terminal in [&mut one, &mut other] {
                 terminal.feed_all(&after);
             }
             check_same(&one, &other, "later");
+        }
+    }
+
+    #[test]
+    fn a_saved_cursor_comes_back_with_its_origin_its_link_and_the_wrap_that_waits() {
+        for (saved, next) in [
+            ("\x1b[2;4r\x1b[?6h\x1b[2;5H\x1b7\x1b[?6l\x1b[H", "\x1b8x\x1b[1;1Hy"),
+            ("0123456789ab\x1b7\x1b[H", "\x1b8x"),
+            ("\x1b]8;id=1;http://x/\x1b\\\x1b[31m\x1b7\x1b]8;;\x1b\\\x1b[m\x1b[3;3H", "\x1b8x"),
+        ] {
+            let mut one = fed(saved.as_bytes());
+            let mut other = fed(&one.repaint().expect("whole sequences"));
+            for terminal in [&mut one, &mut other] {
+                terminal.feed_all(next.as_bytes());
+            }
+            check_same(&one, &other, saved);
         }
     }
 

@@ -1,5 +1,6 @@
 //! One row of cells, copied out of the screen or out of history into a buffer that is used again.
 
+use super::canvas::Gap;
 use super::glyph::Graphemes;
 use super::line::{Layout, Pieces};
 use super::link::{Link, LinkId};
@@ -183,9 +184,14 @@ impl Row {
         self.read(pieces, columns, skip, "")
     }
 
-    /// Fills the row with a line that takes one row and was written as it stands: its spaces are text.
-    pub(super) fn read_loose(&mut self, pieces: Pieces<'_>, columns: usize) {
+    /// Fills the row with a line that takes one row and was written as it stands: its spaces are text, but for the gaps.
+    pub(super) fn read_loose(&mut self, pieces: Pieces<'_>, columns: usize, gaps: &[Gap]) {
         self.read(pieces, columns, 0, " ");
+        for gap in gaps {
+            for cell in &mut self.cells[usize::from(gap.from)..usize::from(gap.to)] {
+                cell.len = 0;
+            }
+        }
     }
 
     fn read(&mut self, mut pieces: Pieces<'_>, columns: usize, skip: usize, space: &str) -> bool {

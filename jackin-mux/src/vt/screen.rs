@@ -94,7 +94,7 @@ impl Screen {
     pub(super) fn new(size: Size, settings: Settings) -> Self {
         let history = History::new(settings.history_lines, settings.history_bytes);
         Self {
-            canvas: Canvas::new(size, history),
+            canvas: Canvas::new(size, history, settings.jump_scroll),
             settings,
             pen: Pen::default(),
             modes: Modes::default(),
@@ -125,12 +125,15 @@ impl Screen {
 
     pub(super) fn restore_cursor(&mut self) {
         let saved = self.saved[usize::from(self.canvas.is_alternate())];
-        let (rows, columns) = (self.canvas.rows(), self.canvas.columns());
-        self.canvas.cursor =
-            Place { row: saved.place.row.min(rows - 1), column: saved.place.column.min(columns) };
+        self.modes.set(Mode::Origin, saved.origin);
+        // In origin mode the cursor stays within the margins, which may have been set since.
+        let (top, bottom) = self.address_rows();
+        self.canvas.cursor = Place {
+            row: saved.place.row.clamp(top, bottom),
+            column: saved.place.column.min(self.canvas.columns()),
+        };
         self.pen = saved.pen;
         self.charsets = saved.charsets;
-        self.modes.set(Mode::Origin, saved.origin);
         self.hold_links();
     }
 

@@ -6,7 +6,7 @@ use super::pen::{Attributes, Color, Pen, Underline};
 /// Applies the parameter bytes of `CSI … m` (digits, `;` and `:` only) to `pen`. The link is no part of SGR and stays.
 ///
 /// Reads the bytes once, however long the list is; what is not understood is skipped.
-pub(super) fn apply(pen: &mut Pen, params: &[u8]) {
+pub fn apply(pen: &mut Pen, params: &[u8]) {
     let mut rest = Params { bytes: params, done: false };
     while let Some(param) = rest.next() {
         match param.value {

@@ -38,6 +38,48 @@ fn questions_are_answered() {
 }
 
 #[test]
+fn a_terminal_says_what_it_is_and_how_it_stands() {
+    assert_eq!(replies(b"\x1b[>c"), "\x1b[>1;100;0c");
+    assert_eq!(replies(b"\x1b[=c"), "\x1bP!|00000000\x1b\\");
+    assert!(replies(b"\x1b[>q").starts_with("\x1bP>|jackin"), "{}", replies(b"\x1b[>q"));
+    assert_eq!(replies(b"\x1b[2;5r\x1b[?6h\x1b[2;3H\x1b[?6n\x1b[6n"), "\x1b[?2;3;1R\x1b[2;3R");
+    assert_eq!(replies(b"\x1b[2;5r\x1bP$qr\x1b\\"), "\x1bP1$r2;5r\x1b\\");
+    assert_eq!(replies(b"\x1b[5 q\x1bP$q q\x1b\\"), "\x1bP1$r5 q\x1b\\");
+    assert_eq!(replies(b"\x1bP$qx\x1b\\"), "\x1bP0$r\x1b\\");
+    assert_eq!(replies(b"\x1b[19t"), "\x1b[9;24;80t");
+    let pixels = replies(b"\x1b[14t\x1b[16t");
+    assert!(pixels.starts_with("\x1b[4;") && pixels.contains("\x1b[6;"), "{pixels:?}");
+    assert_eq!(replies(b"\x1b[21t"), "", "a title is never told: it could be a command");
+    assert_eq!(replies(b"\x1b[>4;2m\x1b[?4m"), "\x1b[>4;2m");
+}
+
+#[test]
+fn every_mode_tells_whether_it_is_set() {
+    let usual = [7, 25];
+    for mode in
+        [1, 5, 6, 7, 12, 25, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004, 2026, 2031, 2048]
+    {
+        let set = replies(format!("\x1b[?{mode}h\x1b[?{mode}$p").as_bytes());
+        assert!(set.ends_with(&format!("\x1b[?{mode};1$y")), "{mode}: {set:?}");
+        let reset = replies(format!("\x1b[?{mode}h\x1b[?{mode}l\x1b[?{mode}$p").as_bytes());
+        assert!(reset.ends_with(&format!("\x1b[?{mode};2$y")), "{mode}: {reset:?}");
+        if usual.contains(&mode) {
+            assert_eq!(replies(format!("\x1b[?{mode}$p").as_bytes()), format!("\x1b[?{mode};1$y"));
+        }
+    }
+    for screen in [47, 1047, 1049] {
+        let there = replies(format!("\x1b[?{screen}h\x1b[?{screen}$p").as_bytes());
+        assert_eq!(there, format!("\x1b[?{screen};1$y"));
+    }
+    for mode in [4, 20] {
+        assert_eq!(
+            replies(format!("\x1b[{mode}$p\x1b[{mode}h\x1b[{mode}$p").as_bytes()),
+            format!("\x1b[{mode};2$y\x1b[{mode};1$y")
+        );
+    }
+}
+
+#[test]
 fn every_look_survives_in_the_cell() {
     let terminal =
         fed(3, 40, b"\x1b[1;2;9;4:3;58;2;1;2;3;53;38;5;9mX\x1b[m\x1b]8;id=a;http://x\x07L\x1b]8;;\x07 ");
@@ -138,6 +180,12 @@ fn the_cursor_is_saved_with_everything() {
     let mut terminal = terminal;
     terminal.feed_all(b"\x1b[1;1H");
     assert_eq!(terminal.cursor().row, 1, "origin mode is back");
+}
+
+#[test]
+fn a_cursor_restored_in_origin_mode_is_within_the_margins_as_in_xterm() {
+    let terminal = fed(6, 10, b"\x1b[?6h\x1b7\x1b[2;4r\x1b8x");
+    assert_eq!(lines(&terminal)[..2], ["", "x"]);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 mod alacritty;
 mod behaviour;
 mod differential;
+mod generate;
 mod golden;
+mod jump;
 mod prompts;
 mod reading;
 mod shown;

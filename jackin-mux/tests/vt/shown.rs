@@ -81,6 +81,10 @@ pub(crate) fn assert_same(a: &Terminal, b: &Terminal, what: &str) {
         assert_eq!(a.len(), b.len(), "{what}: {name} rows");
         for (at, (a, b)) in a.iter().zip(&b).enumerate() {
             assert!(a == b, "{what}: {name} row {at}\n  {}\n  {}", show(a), show(b));
+            // To the eye a blank is a space; to what is erased, copied or laid out later it is not.
+            let blanks =
+                |row: &Row| row.cells().iter().map(|cell| row.text(cell).is_empty()).collect::<Vec<_>>();
+            assert_eq!(blanks(a), blanks(b), "{what}: {name} row {at} blanks\n  {}\n  {}", show(a), show(b));
             assert_eq!(a.is_wrapped(), b.is_wrapped(), "{what}: {name} row {at} wraps\n {}", show(a));
             assert_eq!(a.marks(), b.marks(), "{what}: {name} row {at} marks\n {}", show(a));
         }

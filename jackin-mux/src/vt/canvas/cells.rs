@@ -13,7 +13,7 @@ impl Canvas {
     pub(in crate::vt) fn read_row(&self, row: u16, into: &mut Row) {
         debug_assert!(self.out.is_empty());
         if let Some(loose) = self.loose.get(usize::from(row)).filter(|loose| loose.live) {
-            into.read_loose(Pieces::new(&loose.line), usize::from(self.columns()));
+            into.read_loose(Pieces::new(&loose.line), usize::from(self.columns()), &loose.gaps);
             into.marks = self.marks(row);
             return;
         }

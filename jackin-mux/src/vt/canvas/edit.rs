@@ -22,6 +22,7 @@ impl Canvas {
         } else {
             self.csi(&[u32::from(count)], b'S');
         }
+        self.end_wrap();
         self.moved(self.top, self.bottom, i32::from(count));
         self.fill(self.bottom + 1 - count, self.bottom + 1, pen);
     }
@@ -33,6 +34,7 @@ impl Canvas {
             return;
         }
         self.csi(&[u32::from(count)], b'T');
+        self.end_wrap();
         self.moved(self.top, self.bottom, -i32::from(count));
         self.fill(self.top, self.top + count, pen);
         if self.top == 0 {
@@ -51,6 +53,7 @@ impl Canvas {
             self.go(Place { row, column: 0 });
         }
         self.csi(&[u32::from(count)], if delete { b'M' } else { b'L' });
+        self.end_wrap();
         if delete {
             self.moved(row, self.bottom, i32::from(count));
             self.fill(self.bottom + 1 - count, self.bottom + 1, pen);
@@ -116,14 +119,22 @@ impl Canvas {
         if from >= end {
             return;
         }
-        if self.is_loose(row) {
-            if from == 0 && to == columns {
-                self.loose[usize::from(row)].live = false;
-                self.used[usize::from(row)] = columns;
-                return self.erase(row, from, to, pen);
+        if from == 0 && to == columns {
+            if plain && self.loosens {
+                return self.blank_line(row);
             }
+            self.forget_line(row);
+        } else {
             self.settle(row);
         }
+        self.erase_cells(row, from, to, pen);
+    }
+
+    /// Blanks `from..to` of a row that the grid has.
+    pub(super) fn erase_cells(&mut self, row: u16, from: u16, to: u16, pen: &Pen) {
+        let columns = self.columns();
+        let plain = pen.background == Color::Default;
+        let end = if plain { to.min(self.used(row)) } else { to };
         let raw = self.raw(&pen.erase());
         if (self.at.row, self.at.column) != (row, from) {
             self.go(Place { row, column: from });
@@ -239,6 +250,13 @@ impl Canvas {
             shift(&mut self.marks[usize::from(top)..=usize::from(bottom)], up);
         }
         self.work += usize::from(self.columns()) / 8 * by + region_cost(top, bottom);
+    }
+
+    /// vt100's cursor no longer waits behind the last column: another row is there now. If ours does, that row gets its wrap armed anew.
+    fn end_wrap(&mut self) {
+        if self.at.column >= self.columns() {
+            self.go(Place { row: self.at.row, column: 0 });
+        }
     }
 
     pub(super) fn fill(&mut self, from: u16, to: u16, pen: &Pen) {
