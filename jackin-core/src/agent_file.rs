@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::control::TagOverride;
 use crate::{InstanceName, RoleName};
 
 /// The file `agent.toml`: the host writes it into an instance's run directory, the capsule reads it when it starts.
@@ -45,6 +46,10 @@ pub struct AgentFile {
     /// Whom sessions run as; without it, whom the capsule runs as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserEntry>,
+    /// The operator's user on the host, where the operator's socket is bind-mounted: it is let in beside root. It must
+    /// not be the user that sessions run as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator_uid: Option<u32>,
     /// Whom commits are by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitIdentity>,
@@ -57,6 +62,9 @@ pub struct AgentFile {
     /// The names of the skills that agents were given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
+    /// What the operator set and hid in an earlier life of the instance, latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tag_overrides: Vec<TagOverride>,
 }
 
 impl AgentFile {
@@ -74,10 +82,12 @@ impl AgentFile {
             agents: Vec::new(),
             initial_agent: None,
             user: None,
+            operator_uid: None,
             git: None,
             limits: Limits::default(),
             mux: MuxEntry::default(),
             skills: Vec::new(),
+            tag_overrides: Vec::new(),
         }
     }
 }
@@ -100,6 +110,9 @@ pub struct AgentEntry {
     /// Variables of its environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Variables that are kept from it, such as the tokens of other agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
     /// Whether jackin may change how it is launched, so that it reports what it does.
     #[serde(default)]
     pub observable: bool,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::control::TagOverride;
 use crate::{AgentStatus, AgentTag, Attention, Cause, InstanceName, SessionId, Timestamp};
 
 /// One thing that a runtime's structured output said, whichever runtime it was.
@@ -181,6 +182,12 @@ pub enum EventKind {
         /// runtime's own account of the assistant's text.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         plain: bool,
+    },
+    /// The operator put a value on top of its kind, or hid it.
+    TagOverridden {
+        /// What was done.
+        #[serde(flatten)]
+        tag: TagOverride,
     },
     /// A session's terminal title changed.
     TitleChanged {

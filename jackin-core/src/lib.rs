@@ -1,5 +1,6 @@
 //! The vocabulary that all jackin crates share: names and ids, what an agent is doing and why, the events that
-//! programs subscribe to, the bus that carries them, and the protocol of a capsule's socket.
+//! programs subscribe to, the bus that carries them, the protocol of a capsule's socket, and the contract of headless
+//! runs ([`run`]).
 //!
 //! This crate never does I/O, never reads a clock and never starts a task. Time is an argument ([`Timestamp`]), bytes
 //! come from the caller ([`protocol`]), and the bus ([`EventBus`]) only wakes whoever waits on it.
@@ -41,13 +42,18 @@
 //! Nothing that a peer sends panics. The functions that panic on a caller's mistake say so.
 #![forbid(unsafe_code)]
 
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod agent_file;
 mod attention;
 mod bus;
 mod event;
 mod name;
 pub mod protocol;
-mod run_id;
+pub mod run;
 mod size;
 mod status;
 mod tag;
@@ -61,7 +67,7 @@ pub use attention::{Attention, Standing, UnknownAttention};
 pub use bus::{EventBus, Received, StatusBus, Subscription};
 pub use event::{Event, EventKind, RuntimeEvent, StatusEvent, Usage, UsageScope};
 pub use name::{InstanceName, NameError, PaneId, RoleName, RoleSelector, SessionId};
-pub use run_id::RunId;
+pub use run::RunId;
 pub use size::Size;
 pub use status::{AgentStatus, Cause, Source, Strength};
 pub use tag::{AgentTag, TagKind};

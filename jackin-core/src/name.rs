@@ -108,6 +108,8 @@ macro_rules! text_newtype {
     };
 }
 
+pub(crate) use text_newtype;
+
 /// The name of one running capsule: lower-case letters, digits and inner hyphens, at most 56 characters, so that
 /// `jackin-<name>` is a legal container and host name.
 ///

@@ -30,7 +30,7 @@ pub struct Version {
 
 impl Version {
     /// What this crate speaks.
-    pub const CURRENT: Self = Self { major: 1, minor: 0 };
+    pub const CURRENT: Self = Self { major: 1, minor: 1 };
 
     /// Whether the two can talk.
     pub fn is_compatible(self, other: Self) -> bool {

@@ -37,6 +37,42 @@ impl Timestamp {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
+    /// Reads an RFC 3339 time, such as `2026-02-23T12:19:42.561Z` or one with an offset; what is finer than a
+    /// millisecond is cut. Anything else, and anything before 1970, is no time.
+    ///
+    /// ```
+    /// use jackin_core::Timestamp;
+    ///
+    /// let time = Timestamp::from_millis(1_763_251_200_123);
+    /// assert_eq!(Timestamp::from_rfc3339(&time.to_string()), Some(time));
+    /// assert_eq!(Timestamp::from_rfc3339("2025-11-16T01:00:00.123456+01:00"), Some(time));
+    /// assert_eq!(Timestamp::from_rfc3339("yesterday"), None);
+    /// ```
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let (date, rest) = text.split_once('T')?;
+        let [year, month, day] = fields(date, '-')?;
+        let offset_at = rest.find(['Z', '+', '-'])?;
+        let (time, offset) = rest.split_at(offset_at);
+        let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+        let [hour, minute, second] = fields(time, ':')?;
+        let in_range = (1970..10_000).contains(&year)
+            && (1..=12).contains(&month)
+            && (1..=31).contains(&day)
+            && hour < 24
+            && minute < 60
+            && second <= 60;
+        if !in_range || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let millis = fraction.bytes().chain(*b"000").take(3).fold(0, |sum, b| sum * 10 + u64::from(b - b'0'));
+        // Years are counted from March, so that the leap day is the last of its year.
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        let days =
+            year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+        let local = (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + millis;
+        local.checked_add_signed(-offset_millis(offset)?).map(Self)
+    }
+
     /// The calendar date and time of day in UTC.
     pub(crate) const fn civil(self) -> Civil {
         let (days, millis_of_day) = (self.0 / MILLIS_PER_DAY, self.0 % MILLIS_PER_DAY);
@@ -62,6 +98,32 @@ impl Timestamp {
 }
 
 const MILLIS_PER_DAY: u64 = 86_400_000;
+
+/// Three numbers of at most four digits.
+fn fields(text: &str, separator: char) -> Option<[u64; 3]> {
+    let mut parts = text.split(separator);
+    let mut next = || {
+        let part = parts.next()?;
+        (part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse().ok())?
+    };
+    let all = [next()?, next()?, next()?];
+    parts.next().is_none().then_some(all)
+}
+
+/// `Z`, `+01:00`, `-05:30`.
+fn offset_millis(text: &str) -> Option<i64> {
+    let sign = match text.as_bytes().first()? {
+        b'Z' => return (text.len() == 1).then_some(0),
+        b'+' => 1,
+        _ => -1,
+    };
+    let (hours, minutes) = text[1..].split_once(':')?;
+    let number = |part: &str| -> Option<i64> {
+        (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse().ok())?
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60_000)
+}
 
 /// A [`Timestamp`] in the Gregorian calendar, UTC.
 pub(crate) struct Civil {
@@ -106,6 +168,42 @@ mod tests {
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
         ] {
             assert_eq!(Timestamp::from_millis(millis).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        for millis in
+            [0, 951_782_399_999, 951_782_400_000, 1_709_251_199_001, 4_107_542_400_000, 1_771_849_182_561]
+        {
+            let time = Timestamp::from_millis(millis);
+            assert_eq!(Timestamp::from_rfc3339(&time.to_string()), Some(time));
+        }
+        let read = Timestamp::from_rfc3339;
+        assert_eq!(read("2026-01-15T10:00:01Z"), read("2026-01-15T10:00:01.000Z"));
+        assert_eq!(read("2026-01-15T10:00:01Z"), read("2026-01-15T04:30:01-05:30"));
+    }
+
+    #[test]
+    fn anything_else_is_no_time() {
+        for text in [
+            "",
+            "Z",
+            "<TIMESTAMP>",
+            "2026-02-23",
+            "2026-13-01T00:00:00Z",
+            "1969-01-01T00:00:00Z",
+            "1970-01-01T00:00:00+01:00",
+            "0001-01-01T00:00:00Z",
+            "2026-02-23T12:19:42.5x1Z",
+            "2026-02-23T12:19Z",
+            "2026-02-23T12:19:42",
+            "2026-02-23T12:19:42Zulu",
+            "2026-02-23T12:19:42+1:00",
+            "2026-02-23T12:19:42+é:00",
+            "99999-01-01T00:00:00Z",
+        ] {
+            assert_eq!(Timestamp::from_rfc3339(text), None, "{text}");
         }
     }
 

@@ -170,9 +170,12 @@ fn a_hello_with_fields_from_the_future_is_understood() {
 #[test]
 fn a_hello_of_another_major_version_is_refused_whatever_follows_the_version() {
     let error = only_error(&raw(1, b"\x00\x02\x00\x00\xff\xfe not JSON"));
+    let own = Version::CURRENT;
     assert_eq!(
         error.to_string(),
-        "Hello frame speaks protocol 2.0, this program speaks 1.0: use the same jackin release on both sides"
+        format!(
+            "Hello frame speaks protocol 2.0, this program speaks {own}: use the same jackin release on both sides"
+        )
     );
     assert!(!error.is_fatal());
 }

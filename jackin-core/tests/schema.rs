@@ -4,8 +4,8 @@
 
 use jackin_core::AgentFile;
 use jackin_core::protocol::control::{
-    Call, Created, Done, Explanation, ReadText, Recording, Reply, ScreenRows, Snapshot, Status, StreamItem,
-    Tags, Title, Waited,
+    Call, Created, Done, Explanation, Overrides, ReadText, Recording, Reply, Resources, ScreenRows, Snapshot,
+    Status, StreamItem, Tags, Title, Waited,
 };
 use schemars::JsonSchema;
 
@@ -29,6 +29,10 @@ struct ControlProtocol {
     explain: Reply<Explanation>,
     /// The answer to `tags.list`.
     tags: Reply<Tags>,
+    /// The answer to `tags.overrides`.
+    overrides: Reply<Overrides>,
+    /// The answer to `resources`.
+    resources: Reply<Resources>,
     /// The answer to `wait`.
     waited: Reply<Waited>,
     /// The answer to `record.start` and `record.stop`.

@@ -6,7 +6,6 @@ mod claude_hooks;
 mod claude_message;
 mod claude_stream;
 mod claude_transcript;
-mod clock;
 mod codex_app_server;
 mod codex_exec;
 mod codex_notify;

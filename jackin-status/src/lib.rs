@@ -32,6 +32,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod adapter;
 mod authority;
 mod decode;

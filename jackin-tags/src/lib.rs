@@ -47,6 +47,11 @@
 //! [CommonMark]: https://spec.commonmark.org
 #![forbid(unsafe_code)]
 
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod block;
 mod event;
 mod extract;

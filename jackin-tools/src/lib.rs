@@ -31,6 +31,11 @@
 //! Nothing that a configuration or a value contains panics.
 #![forbid(unsafe_code)]
 
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod command;
 mod config;
 mod context;

@@ -19,15 +19,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod context;
 mod reply;
 mod request;
 
 use serde::Serialize;
 use thiserror::Error;
 
+pub use context::{Checks, Confidence, HostContext, PullRequest, Quota};
 pub use reply::{
-    Considered, ControlError, Created, Done, ErrorCode, Explanation, Provider, ReadText, Recording, Reply,
-    ScreenRows, SessionInfo, Snapshot, Status, StreamItem, TagEntry, Tags, Title, Waited,
+    Considered, ControlError, Created, Done, ErrorCode, Explanation, OverrideAction, Overrides, Provider,
+    ReadText, Recording, Reply, Resources, ScreenRows, SessionInfo, SessionResources, Snapshot, Status,
+    StreamItem, TagEntry, TagOverride, Tags, Title, Waited,
 };
 pub use request::{
     Call, CallError, Direction, Launch, METHODS, Match, Request, StatusWord, TextFormat, UnknownUntil, Until,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use super::claude_message::{ApiMessage, Block, MessageUsage, SYNTHETIC, is_question, prompt_for};
 use super::json::{self, Content, Flag, Maybe, Text, Told};
 use super::turn::{Message, Requests, Tools, Turn};
-use super::{BrokenLine, Decoder, clock, words};
+use super::{BrokenLine, Decoder, words};
 
 /// Decodes a session file of Claude Code, `~/.claude/projects/*/<session>.jsonl`.
 ///
@@ -60,7 +60,7 @@ struct CompactMetadata<'a> {
 impl Decoder for ClaudeTranscript {
     fn decode(&mut self, line: &[u8], out: &mut Vec<RuntimeEvent>) -> Result<(), BrokenLine> {
         let line: Line<'_> = json::parse(line)?;
-        self.time = clock::parse_utc(line.timestamp.as_str());
+        self.time = Timestamp::from_rfc3339(line.timestamp.as_str());
         if line.is_sidechain.0 == Some(true) {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use super::codex_exec::CodexUsage;
 use super::json::{self, Maybe, Text, Told};
 use super::turn::{Tools, Turn};
-use super::{BrokenLine, Decoder, clock, words};
+use super::{BrokenLine, Decoder, words};
 
 /// Decodes a rollout file of Codex, `~/.codex/sessions/**/rollout-*.jsonl`.
 ///
@@ -68,7 +68,7 @@ struct Item<'a> {
 impl Decoder for CodexRollout {
     fn decode(&mut self, line: &[u8], out: &mut Vec<RuntimeEvent>) -> Result<(), BrokenLine> {
         let line: Line<'_> = json::parse(line)?;
-        self.time = clock::parse_utc(line.timestamp.as_str());
+        self.time = Timestamp::from_rfc3339(line.timestamp.as_str());
         let Some(payload) = &line.payload.0 else { return Ok(()) };
         match line.kind.as_str() {
             "session_meta" => {

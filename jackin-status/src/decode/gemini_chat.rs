@@ -3,7 +3,7 @@ use serde::Deserialize;
 
 use super::json::{self, Content, Many, Text};
 use super::turn::{Tools, Turn};
-use super::{BrokenLine, Decoder, clock, words};
+use super::{BrokenLine, Decoder, words};
 
 /// Decodes a chat file of Gemini CLI, `~/.gemini/tmp/*/chats/session-*.jsonl`.
 ///
@@ -57,7 +57,7 @@ struct ToolCall<'a> {
 impl Decoder for GeminiChat {
     fn decode(&mut self, line: &[u8], out: &mut Vec<RuntimeEvent>) -> Result<(), BrokenLine> {
         let line: Line<'_> = json::parse(line)?;
-        self.time = clock::parse_utc(line.timestamp.as_str());
+        self.time = Timestamp::from_rfc3339(line.timestamp.as_str());
         match line.kind.as_str() {
             "user" => self.turn.begin_anew(out),
             "gemini" => self.answer(&line, out),

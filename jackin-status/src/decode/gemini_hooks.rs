@@ -4,7 +4,7 @@ use serde::Deserialize;
 use super::claude_message::{ToolInput, prompt_for};
 use super::json::{self, Maybe, Text};
 use super::turn::{Requests, Tools, Turn};
-use super::{BrokenLine, Decoder, clock, words};
+use super::{BrokenLine, Decoder, words};
 
 /// Decodes what Gemini CLI hands to its hooks, one JSON object per report.
 ///
@@ -43,7 +43,7 @@ struct Report<'a> {
 impl Decoder for GeminiHooks {
     fn decode(&mut self, line: &[u8], out: &mut Vec<RuntimeEvent>) -> Result<(), BrokenLine> {
         let report: Report<'_> = json::parse(line)?;
-        self.time = clock::parse_utc(report.timestamp.as_str());
+        self.time = Timestamp::from_rfc3339(report.timestamp.as_str());
         let tool = report.tool_name.as_str();
         match report.hook_event_name.as_str() {
             "SessionStart" => {

@@ -3,7 +3,7 @@ use serde::Deserialize;
 
 use super::json::{self, Flag, Maybe, Number, Text, Told};
 use super::turn::{Message, Tools, Turn};
-use super::{BrokenLine, Decoder, clock, words};
+use super::{BrokenLine, Decoder, words};
 
 /// Decodes `gemini --output-format stream-json`.
 ///
@@ -63,7 +63,7 @@ struct Stats {
 impl Decoder for GeminiStream {
     fn decode(&mut self, line: &[u8], out: &mut Vec<RuntimeEvent>) -> Result<(), BrokenLine> {
         let line: Line<'_> = json::parse(line)?;
-        self.time = clock::parse_utc(line.timestamp.as_str());
+        self.time = Timestamp::from_rfc3339(line.timestamp.as_str());
         match line.kind.as_str() {
             "init" => {
                 out.push(RuntimeEvent::SessionStarted {

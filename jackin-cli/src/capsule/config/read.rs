@@ -282,6 +282,7 @@ impl Reader<'_> {
             command: command.map(|(words, _)| words).unwrap_or_default(),
             runtime: runtime.map(|(name, _)| name),
             env: env.map(|(env, _)| env).unwrap_or_default(),
+            without: Vec::new(),
             observable: self.field(table, "observable", "observable = true").unwrap_or_default(),
             transcripts: transcripts.map(|(paths, _)| paths).unwrap_or_default(),
             plain_tags: self.field(table, "plain_tags", "plain_tags = true").unwrap_or_default(),

@@ -228,14 +228,17 @@ pub struct ReadText {
     pub history: u32,
 }
 
-/// The rows of a session's screen that changed.
+/// The rows of a session's screen that changed; the first time, all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScreenRows {
-    /// The screen's size. Another one than before means that every row is here.
+    /// The screen's size. Another one than before means that every row is told anew.
     pub size: Size,
-    /// Row number, counted from 0, and the row as SGR text.
+    /// Row number, counted from 0, and the row as SGR text: it begins and ends without attributes.
     pub rows: Vec<(u16, String)>,
+    /// Whether further rows of the same moment follow, because they do not fit into one message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// Why a status is what it is.
@@ -318,6 +321,64 @@ pub enum Provider {
     Agent,
     /// The operator set it.
     Operator,
+}
+
+/// Everything that the operator set and hid.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Overrides {
+    /// Latest last.
+    pub overrides: Vec<TagOverride>,
+}
+
+/// One thing that the operator did about a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TagOverride {
+    /// Which kind.
+    pub kind: TagKind,
+    /// The value.
+    pub value: String,
+    /// What to do with it.
+    pub action: OverrideAction,
+    /// When it was done.
+    #[serde(default)]
+    pub at: Timestamp,
+}
+
+/// What the operator did about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OverrideAction {
+    /// Put it on top of its kind.
+    Set,
+    /// Hid it, whoever says it.
+    Unset,
+}
+
+/// What an instance uses of its machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resources {
+    /// When it was measured.
+    pub at: Timestamp,
+    /// The sessions, in the order of their ids.
+    pub sessions: Vec<SessionResources>,
+}
+
+/// What a session's processes use. Two answers give the load: processor time over the time between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionResources {
+    /// Which session.
+    pub session_id: SessionId,
+    /// Processor time used so far, in milliseconds, with that of children that have ended.
+    pub cpu_ms: u64,
+    /// Resident memory in bytes; what processes share counts for each of them.
+    pub memory: u64,
+    /// How many processes there are.
+    pub processes: u32,
 }
 
 /// A recording.

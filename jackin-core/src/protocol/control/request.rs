@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::{HostContext, TagOverride};
 use crate::name::cut;
 use crate::{AgentStatus, Attention, SessionId, TagKind};
 
@@ -81,7 +82,7 @@ impl Call {
 #[serde(tag = "method", content = "params")]
 #[non_exhaustive]
 pub enum Request {
-    /// What runs here, in short. Answer: `Status`.
+    /// What runs here, in short; an agent is told of its own session alone. Answer: `Status`.
     #[serde(rename = "status")]
     Status {},
     /// Everything that a subscriber needs to start from, at one sequence number. Answer: `Snapshot`.
@@ -221,6 +222,26 @@ pub enum Request {
         /// The value.
         value: String,
     },
+    /// What the operator set and hid, to give it back to a capsule that is started again. Answer: `Overrides`.
+    #[serde(rename = "tags.overrides")]
+    TagsOverrides {},
+    /// Replaces everything that the operator set and hid. Answer: `Done`.
+    #[serde(rename = "tags.restore")]
+    TagsRestore {
+        /// What counts from now on, latest last.
+        overrides: Vec<TagOverride>,
+    },
+    /// What the host knows of the branch's pull request, its checks and the providers' quotas. Each call replaces what the
+    /// one before said. Answer: `Done`.
+    #[serde(rename = "context.set")]
+    ContextSet {
+        /// What it knows.
+        #[serde(flatten)]
+        context: HostContext,
+    },
+    /// What the sessions use of the machine, measured when it is asked. Answer: `Resources`.
+    #[serde(rename = "resources")]
+    Resources {},
     /// An agent's hook tells what it does. Answer: `Done`.
     #[serde(rename = "report")]
     Report {
@@ -256,7 +277,7 @@ pub enum Request {
 }
 
 /// The names of all methods, in the order in which they are documented.
-pub const METHODS: [&str; 22] = [
+pub const METHODS: [&str; 26] = [
     "status",
     "snapshot",
     "session.create",
@@ -275,6 +296,10 @@ pub const METHODS: [&str; 22] = [
     "tags.list",
     "tags.set",
     "tags.unset",
+    "tags.overrides",
+    "tags.restore",
+    "context.set",
+    "resources",
     "report",
     "record.start",
     "record.stop",
