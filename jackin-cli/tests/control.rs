@@ -55,6 +55,20 @@ fn status_and_screen_of_a_session() {
 }
 
 #[test]
+fn a_session_heeds_the_signals_that_its_capsule_was_started_to_ignore() {
+    let place = Place::new();
+    // As `nohup` and a script's `&` start it.
+    let _capsule =
+        place.daemon_after("trap '' HUP INT QUIT", "grep SigIgn /proc/self/status; echo told; read -r x");
+    let screen = || place.ctl_json(&["read", "--session", "1"])["text"].as_str().unwrap().to_owned();
+    eventually("it tells what it ignores", || screen().contains("told"));
+    let screen = screen();
+    let ignored = screen.split_whitespace().nth(1).and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    // The three are the lowest; what else the tests' own starter ignores is not asked here.
+    assert_eq!(ignored.unwrap() & 0b111, 0, "{screen}");
+}
+
+#[test]
 fn the_events_of_a_life() {
     let place = Place::new();
     let mut daemon = place.daemon("read -r line; exit 3");
@@ -208,7 +222,6 @@ fn an_agent_may_report_about_itself_and_nothing_else() {
         "forbidden"
     );
     for (method, params) in [
-        ("status", json!({})),
         ("snapshot", json!({})),
         ("events", json!({})),
         ("wait", json!({ "until": ["idle"] })),
@@ -216,6 +229,11 @@ fn an_agent_may_report_about_itself_and_nothing_else() {
         ("session.kill", json!({ "session_id": 1 })),
         ("session.read", json!({ "session_id": 1 })),
         ("session.send", json!({ "session_id": 1, "text": "x" })),
+        ("screen", json!({ "session_id": 1 })),
+        ("resources", json!({})),
+        ("context.set", json!({})),
+        ("tags.overrides", json!({})),
+        ("tags.restore", json!({ "overrides": [] })),
     ] {
         assert_eq!(as_agent(&token, method, params), "forbidden", "{method}");
     }
@@ -341,4 +359,80 @@ fn more_connections_than_allowed_are_turned_away_and_the_rest_is_served_again() 
     assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
     drop(crowd);
     eventually("there is room again", || place.ctl(&["status"]).status.success());
+}
+
+/// An agent may ask how it is seen, and hears of nobody else.
+#[test]
+fn an_agent_reads_its_own_status() {
+    let place = Place::new();
+    let script = format!(
+        "'{JACKIN}' capsule ctl --socket \"$JACKIN_AGENT_SOCKET\" --json status >{0}/status; read -r x",
+        place.dir().display()
+    );
+    let _daemon = place.daemon(IDLE);
+    place.ctl(&["create", "--", "sh", "-c", &script]);
+    let told = place.dir().join("status");
+    let mut status = Value::Null;
+    eventually("it was told", || {
+        status = std::fs::read(&told)
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or(Value::Null);
+        !status.is_null()
+    });
+    let sessions = status["sessions"].as_array().unwrap();
+    assert_eq!((sessions.len(), &sessions[0]["id"], &status["attached"]), (1, &json!(2), &json!(false)));
+    let stranger = call(&place.agent_socket(), &json!({ "method": "status", "token": "guessed" }));
+    assert_eq!(stranger["error"]["code"], "forbidden");
+}
+
+#[test]
+fn a_screen_is_read_with_colours_and_history() {
+    let place = Place::new();
+    let _daemon = place.daemon("i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo \"line $i\"; done; printf '\\033[1;31mred\\033[m'; read -r x");
+    eventually("it printed", || place.ctl_json(&["read"])["text"].as_str().unwrap().contains("red"));
+    let text = |args: &[&str]| String::from_utf8(place.ctl(args).stdout).unwrap();
+    assert!(!text(&["read"]).contains('\u{1b}') && !text(&["read"]).contains("line 1\n"));
+    assert!(
+        text(&["read", "--sgr"]).contains("\u{1b}[0;1;31mred\u{1b}[m")
+            || text(&["read", "--sgr"]).contains("\u{1b}[1;31mred")
+    );
+    let whole = text(&["read", "--history", "100"]);
+    assert!(whole.starts_with("line 1\n"), "{whole}");
+    assert_eq!(place.ctl_json(&["read", "--history", "5"])["history"], 5);
+}
+
+/// The program of `docs/control-api.md`, as a reader would save it.
+#[test]
+fn the_documented_program_tells_what_a_capsule_does() {
+    let page = include_str!("../../docs/control-api.md");
+    let (_, program) = page.split_once("```python\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let place = Place::new();
+    let _daemon = place.daemon(IDLE);
+    eventually("the program printed", || {
+        place.ctl_json(&["read"])["text"].as_str().unwrap().contains("here I am")
+    });
+    let started = Command::new("python3")
+        .args(["-c", program])
+        .arg(place.socket())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut python) = started else { return println!("skipped: there is no python3") };
+    let (said, lines) = std::sync::mpsc::channel();
+    let stdout = BufReader::new(python.stdout.take().unwrap());
+    std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+    assert_eq!(lines.recv().unwrap(), "session 1 initializing because of launch");
+    let mut told = Vec::new();
+    // It hears what happens after it has subscribed, and says nothing about when that is.
+    eventually("it told of the question, and what stands on the screen", || {
+        report(&place, &json!({ "event": "turn-started" }));
+        report(&place, &json!({ "event": "waiting", "prompt": "Go on?" }));
+        told.extend(lines.try_iter());
+        told.iter().any(|line| line.ends_with(" agent-state-changed"))
+            && told.iter().any(|line| line == "here I am")
+    });
+    python.kill().unwrap();
+    python.wait().unwrap();
 }

@@ -12,6 +12,12 @@ pub(super) enum Family {
     OpenCode,
 }
 
+/// The names of the agents that are known.
+#[cfg(feature = "host")]
+pub(crate) fn runtimes() -> [&'static str; 5] {
+    Family::ALL.map(Family::name)
+}
+
 impl Family {
     pub(super) const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Amp, Self::Gemini, Self::OpenCode];
 

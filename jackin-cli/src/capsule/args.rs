@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use jackin_core::protocol::control::ErrorCode;
 use jackin_core::{AgentFile, InstanceName};
@@ -68,6 +68,9 @@ enum Command {
         /// Where exit.json goes, which tells how everything ended [default: nowhere, in a container /jackin/state]
         #[arg(long, value_name = "DIR")]
         state: Option<PathBuf>,
+        /// The operator's user on the host, who is let in beside root where the socket is bind-mounted
+        #[arg(long, value_name = "UID")]
+        operator_uid: Option<u32>,
         /// Leave the starter's terminal once ready, and say so on standard output
         #[arg(long, hide = true)]
         background: bool,
@@ -151,7 +154,8 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
     match args.command.unwrap_or(Command::Attach { socket: DEFAULT_SOCKET.into(), read_only: false }) {
         Command::Run { socket, no_chrome, command } => {
             require_terminal()?;
-            let daemon = spawn_daemon(SpawnOptions { socket, no_chrome, command, instance: None })?;
+            let daemon =
+                spawn_daemon(SpawnOptions { socket, no_chrome, command, ..SpawnOptions::default() })?;
             attach_and_part(&daemon.socket, Part::Operator)
         }
         Command::Attach { socket, read_only } => {
@@ -163,6 +167,7 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
             instance,
             agent_socket,
             state,
+            operator_uid,
             background,
             owns_directory,
             no_chrome,
@@ -179,7 +184,8 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
                 agent_socket.map(absolute).transpose()?,
                 state.map(absolute).transpose()?,
             );
-            let settings = settings(places, config.as_deref(), instance, no_chrome, command)?;
+            let given = Given { instance, operator_uid, no_chrome, command };
+            let settings = settings(places, config.as_deref(), given)?;
             let exit_code = daemon(settings, background);
             if let Some(directory) = directory {
                 // Something else in it is a reason to keep it.
@@ -194,13 +200,16 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
     }
 }
 
-fn settings(
-    places: Places,
-    file: Option<&Path>,
+/// What the command line says of a daemon.
+struct Given {
     instance: Option<InstanceName>,
+    operator_uid: Option<u32>,
     no_chrome: bool,
     command: Vec<String>,
-) -> Result<Settings> {
+}
+
+fn settings(places: Places, file: Option<&Path>, given: Given) -> Result<Settings> {
+    let Given { instance, operator_uid, no_chrome, command } = given;
     let mut config = match file {
         Some(file) => config::load(file)?,
         None => AgentFile::new(InstanceName::new("local")?),
@@ -216,7 +225,15 @@ fn settings(
     // What comes later counts for more.
     let rule_directories = of_user.into_iter().chain(beside).collect();
     let user = SessionUser::find(config.user.as_ref(), places.contained)?;
-    Ok(Settings { places, user, command, config, mux, rule_directories })
+    let operator_uid = operator_uid.or(config.operator_uid);
+    let agents_uid = user.as_ref().map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.uid);
+    if let Some(uid) = operator_uid.filter(|uid| *uid == agents_uid) {
+        bail!(
+            "user {uid} is the operator and also whom sessions run as, so that nothing would keep agents out of the \
+             operator's socket: give sessions another user in [user], or use the exec bridge without an operator_uid"
+        );
+    }
+    Ok(Settings { places, user, operator_uid, command, config, mux, rule_directories })
 }
 
 /// Attaches, and says on the terminal how it ended.
@@ -236,8 +253,11 @@ fn daemon(settings: Settings, background: bool) -> Result<u8> {
     }
     let exit_code = block_on(daemon::run(settings, || {
         if background {
-            // The starter waits for this line, and may be gone.
-            let _ = writeln!(std::io::stdout(), "{READY}");
+            // The starter waits for this line. One that was killed meanwhile never learns of us, and nobody else would.
+            if writeln!(std::io::stdout(), "{READY}").is_err() {
+                let _ =
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
+            }
             leave_standard_streams();
         }
     }))?;

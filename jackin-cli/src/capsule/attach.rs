@@ -10,56 +10,71 @@ use jackin_core::protocol::Version;
 use jackin_core::protocol::attach::{
     DecodeError, Decoder, Frame, Hello, Shutdown, ShutdownReason, Welcome, encode,
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::device::Device;
 use super::lend;
+use super::sieve::Sieve;
 use super::terminal::Terminal;
+use crate::client::ByteStream;
 
 /// How long the capsule may take to let go of the terminal when the client has to leave.
 const LEAVING_LIMIT: Duration = Duration::from_millis(500);
 
 /// How an attachment ended.
-#[derive(Debug)]
-pub(crate) struct Parting {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
     /// For the operator.
-    pub(crate) message: String,
+    pub message: String,
     /// For the shell: 0 after detaching, that of the sessions when they ended, 1 when something went wrong.
-    pub(crate) exit_code: u8,
+    pub exit_code: u8,
     /// Whether the capsule still runs.
-    pub(crate) still_running: bool,
+    pub still_running: bool,
 }
 
 /// Whether a terminal takes part or only shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// It types, and decides how large everything is.
     Operator,
     /// It looks on, beside any number of others.
     Viewer,
 }
 
-/// Shows a capsule on this terminal until the operator detaches or the capsule ends.
-pub(crate) async fn attach(socket: &Path, part: Part) -> Result<Parting> {
+/// Shows the capsule that listens at a socket on this terminal, until the operator detaches or the capsule ends.
+pub async fn attach(socket: &Path, part: Part) -> Result<Parting> {
     let stream = UnixStream::connect(socket).await.with_context(|| {
         format!("no capsule answers at {}: start one with `jackin capsule run`", socket.display())
     })?;
     // From here on a signal must not leave the terminal as it is now.
     let signals = Signals::listen()?;
     let terminal = Terminal::enter()?;
-    greet(&stream, &terminal, part).await.context("cannot greet the capsule")?;
+    greet(&stream, &terminal, part).await.context(CANNOT_GREET)?;
     let (reader, writer) = stream.into_split();
-    let mut incoming = Incoming::new(reader);
-    converse(&terminal, part, signals, &mut incoming, writer).await
+    converse(&terminal, part, signals, Incoming::new(reader), writer).await
 }
 
-/// Says Hello, and lends the terminal where that is safe.
-async fn greet(stream: &UnixStream, terminal: &Terminal, part: Part) -> io::Result<()> {
-    let hello = encoded(&Frame::Hello(Hello {
+/// Shows a capsule on this terminal over a stream that leads to it, such as that of `jackin-capsule bridge`, and that
+/// nothing was sent over yet. The terminal stays with this process.
+pub async fn attach_over(stream: impl ByteStream + 'static, part: Part) -> Result<Parting> {
+    let signals = Signals::listen()?;
+    let terminal = Terminal::enter()?;
+    let (reader, mut writer) = tokio::io::split(stream);
+    let greet = async {
+        writer.write_all(&hello(&terminal, part)).await?;
+        writer.flush().await
+    };
+    greet.await.context(CANNOT_GREET)?;
+    converse(&terminal, part, signals, Incoming::new(reader), writer).await
+}
+
+const CANNOT_GREET: &str = "cannot greet the capsule";
+
+fn hello(terminal: &Terminal, part: Part) -> Vec<u8> {
+    encoded(&Frame::Hello(Hello {
         version: Version::CURRENT,
         size: terminal.size(),
         term: std::env::var("TERM").ok(),
@@ -67,7 +82,12 @@ async fn greet(stream: &UnixStream, terminal: &Terminal, part: Part) -> io::Resu
         colorterm: std::env::var("COLORTERM").ok(),
         read_only: part == Part::Viewer,
         ..Hello::default()
-    }));
+    }))
+}
+
+/// Says Hello, and lends the terminal where that is safe.
+async fn greet(stream: &UnixStream, terminal: &Terminal, part: Part) -> io::Result<()> {
+    let hello = hello(terminal, part);
     let mut rest = &hello[..];
     if part == Part::Operator && lend::shares_house(stream) {
         lend::send_first(stream, hello[0], terminal.as_fd()).await?;
@@ -84,8 +104,8 @@ async fn converse(
     terminal: &Terminal,
     part: Part,
     mut signals: Signals,
-    incoming: &mut Incoming,
-    mut writer: OwnedWriteHalf,
+    mut incoming: Incoming<impl AsyncRead + Unpin>,
+    mut writer: impl AsyncWrite + Unpin,
 ) -> Result<Parting> {
     let welcome = match incoming.welcome().await {
         Ok(welcome) => welcome,
@@ -94,7 +114,7 @@ async fn converse(
     let (to_capsule, mut frames) = mpsc::channel::<Vec<u8>>(16);
     let sending = async {
         while let Some(frame) = frames.recv().await {
-            if writer.write_all(&frame).await.is_err() {
+            if write_frame(&mut writer, &frame).await.is_err() {
                 break;
             }
         }
@@ -112,12 +132,18 @@ async fn converse(
     };
     // The capsule must not draw any more when the terminal is given back.
     let leaving = async {
-        if writer.write_all(&encoded(&Frame::Detach)).await.is_ok() {
+        if write_frame(&mut writer, &encoded(&Frame::Detach)).await.is_ok() {
             incoming.show(device.as_ref()).await;
         }
     };
     let _ = tokio::time::timeout(LEAVING_LIMIT, leaving).await;
     Ok(parting)
+}
+
+/// A bridge may keep bytes back until it is told not to, and a key must not wait.
+async fn write_frame(writer: &mut (impl AsyncWrite + Unpin), frame: &[u8]) -> io::Result<()> {
+    writer.write_all(frame).await?;
+    writer.flush().await
 }
 
 fn encoded(frame: &Frame<'_>) -> Vec<u8> {
@@ -127,15 +153,24 @@ fn encoded(frame: &Frame<'_>) -> Vec<u8> {
 }
 
 /// What the capsule sends.
-struct Incoming {
-    reader: OwnedReadHalf,
+struct Incoming<R> {
+    reader: R,
     decoder: Decoder,
     buf: Vec<u8>,
+    sieve: Sieve,
+    /// What of a frame the terminal gets.
+    passed: Vec<u8>,
 }
 
-impl Incoming {
-    fn new(reader: OwnedReadHalf) -> Self {
-        Self { reader, decoder: Decoder::new(), buf: vec![0; 64 * 1024] }
+impl<R: AsyncRead + Unpin> Incoming<R> {
+    fn new(reader: R) -> Self {
+        Self {
+            reader,
+            decoder: Decoder::new(),
+            buf: vec![0; 64 * 1024],
+            sieve: Sieve::new(std::env::var("JACKIN_CLIPBOARD_READ").is_ok_and(|value| value == "1")),
+            passed: Vec::new(),
+        }
     }
 
     /// The capsule's first frame.
@@ -170,7 +205,9 @@ impl Incoming {
                 Err(_) => continue,
             };
             let Some(device) = device else { continue };
-            if device.write_all(bytes).await.is_err() {
+            self.passed.clear();
+            self.sieve.pass(bytes, &mut self.passed);
+            if device.write_all(&self.passed).await.is_err() {
                 return terminal_gone();
             }
         }

@@ -1,29 +1,36 @@
 //! What the daemon answers to each call.
 
+use std::sync::Arc;
+
 use jackin_core::protocol::Version;
 use jackin_core::protocol::control::{
-    self, Call, ControlError, Created, Direction, Done, ErrorCode, Launch, ReadText, Reply, Request,
-    Snapshot, Status, Tags, TextFormat, Title,
+    self, Call, ControlError, Created, Direction, Done, ErrorCode, Launch, OverrideAction, Overrides,
+    ReadText, Reply, Request, Snapshot, Status, TagOverride, Tags, TextFormat, Title,
 };
-use jackin_core::{Attention, SessionId};
+use jackin_core::{Attention, EventKind, SessionId, TagKind};
 use jackin_mux::Place;
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::connection::Caller;
-use super::daemon::{Daemon, Outcome, Start};
+use super::daemon::{Daemon, Outcome, Shown, Start};
 use super::events::Feed;
 use super::now;
 use super::peer::belongs_to;
 use super::refusals;
 use super::session::Session;
 
-/// The answer to a call: one message, or a feed of events that the connection turns into a stream.
+/// The answer to a call: one message, or what the connection makes messages of.
 #[derive(Debug)]
 pub(super) enum Answer {
     Message(Vec<u8>),
     Feed(Feed),
     /// What becomes of a recording's file, as soon as the disk has answered.
     Recording(Outcome),
+    /// A screen, now and whenever it changes.
+    Screen(watch::Receiver<Arc<Shown>>),
+    /// The sessions' first processes, for whoever measures what they use.
+    Resources(Vec<(SessionId, u32)>),
 }
 
 impl Daemon {
@@ -34,7 +41,10 @@ impl Daemon {
             return message::<Done>(Err(error));
         }
         match request {
-            Request::Status {} => message(Ok(self.status())),
+            Request::Status {} => message(Ok(match caller {
+                Caller::Operator => self.status(),
+                Caller::Agent(_) => self.own_status(token.as_deref()),
+            })),
             Request::Snapshot {} => message(Ok(Snapshot {
                 seq: self.log.seq(),
                 status: self.status(),
@@ -63,8 +73,21 @@ impl Daemon {
             Request::SessionRestart { session_id } => message(self.restart(session_id)),
             Request::Ack { session_id } => message(self.acknowledge_any(session_id)),
             Request::TagsList {} => message(Ok(Tags { tags: self.tags.entries() })),
-            Request::TagsSet { kind, value } => message(self.tags.set(&kind, &value, now())),
-            Request::TagsUnset { kind, value } => message(self.tags.unset(&kind, &value, now())),
+            Request::TagsSet { kind, value } => message(self.override_tag(kind, value, OverrideAction::Set)),
+            Request::TagsUnset { kind, value } => {
+                message(self.override_tag(kind, value, OverrideAction::Unset))
+            }
+            Request::TagsOverrides {} => message(Ok(Overrides { overrides: self.tags.overrides() })),
+            Request::TagsRestore { overrides } => message(self.tags.restore(&overrides).map(|()| Done {})),
+            Request::ContextSet { context } => message(Ok(self.set_context(context))),
+            Request::Screen { session_id } => match self.watch_screen(session_id) {
+                Ok(latest) => Answer::Screen(latest),
+                Err(error) => message::<Done>(Err(error)),
+            },
+            Request::Resources {} => {
+                let leaders = self.sessions.values().map(|session| Some((session.id, session.leader()?)));
+                Answer::Resources(leaders.flatten().collect())
+            }
             Request::Report { session_id, runtime, payload } => {
                 let own =
                     self.sessions.values().find(|session| token.as_deref() == Some(session.token.as_str()));
@@ -86,7 +109,8 @@ impl Daemon {
         }
     }
 
-    /// The operator may do everything. An agent may report about itself, with the token that it was given.
+    /// The operator may do everything. An agent may report about itself and ask how it is seen, with the token that it
+    /// was given.
     fn authorize(&self, caller: Caller, token: Option<&str>, request: &Request) -> Result<(), ControlError> {
         let forbidden = |message| Err(ControlError::new(ErrorCode::Forbidden, message));
         let own = self.sessions.values().find(|session| token == Some(session.token.as_str()));
@@ -103,7 +127,10 @@ impl Daemon {
             {
                 Ok(())
             }
-            (Caller::Agent(_), ..) => forbidden("an agent may report about itself and nothing else"),
+            (Caller::Agent(_), Request::Status {}, Some(_)) => Ok(()),
+            (Caller::Agent(_), ..) => {
+                forbidden("an agent may report about itself, ask for its own status, and nothing else")
+            }
         }
     }
 
@@ -169,6 +196,28 @@ impl Daemon {
             attention: Attention::roll_up(running.chain(self.ended_attention())),
             sessions: self.session_infos(),
         }
+    }
+
+    /// What an agent is told: its own session, and not whether anybody is watching.
+    fn own_status(&self, token: Option<&str>) -> Status {
+        let own = self.sessions.values().find(|session| token == Some(session.token.as_str()));
+        Status {
+            attached: false,
+            attention: own.map_or_else(Attention::default, |own| own.observed.attention()),
+            sessions: own.map(|own| self.session_info(own)).into_iter().collect(),
+            ..self.status()
+        }
+    }
+
+    fn override_tag(
+        &mut self,
+        kind: TagKind,
+        value: String,
+        action: OverrideAction,
+    ) -> Result<Done, ControlError> {
+        let tag = self.tags.put(&TagOverride { kind, value, action, at: now() })?;
+        self.publish(EventKind::TagOverridden { tag });
+        Ok(Done {})
     }
 
     fn title(&mut self, id: SessionId, rename: Option<String>) -> Result<Title, ControlError> {

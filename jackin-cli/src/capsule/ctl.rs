@@ -1,18 +1,23 @@
 //! The control client's commands: one call each, printed for a person or as JSON.
 
+mod words;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Created, Direction, Done, Explanation, Launch, Match, Provider, ReadText, Recording, Request, Snapshot,
-    Status, StreamItem, TagEntry, Tags, TextFormat, Title, Until, Waited,
+    Created, Direction, Done, Explanation, HostContext, Launch, Match, Overrides, ReadText, Recording,
+    Request, Resources, Snapshot, Status, StreamItem, Tags, TextFormat, Title, Until, Waited,
 };
-use jackin_core::{Event, EventKind, SessionId, TagKind};
+use jackin_core::{SessionId, TagKind};
 use serde::Serialize;
 
 use super::output::{print_line, printable};
 use crate::client::Client;
+use words::{override_lines, resource_lines, row_lines, styled, table};
+
+pub(crate) use words::{describe, explain, tag_lines};
 
 /// What can be asked of a capsule.
 #[derive(Debug, Subcommand)]
@@ -72,6 +77,37 @@ pub(super) enum CtlCommand {
         /// Which session
         #[arg(long, value_name = "ID", default_value = "1")]
         session: SessionId,
+        /// With colours and attributes, as SGR sequences
+        #[arg(long)]
+        sgr: bool,
+        /// With so many lines of history before the screen
+        #[arg(long, value_name = "LINES", default_value_t = 0)]
+        history: u32,
+    },
+    /// Print a session's screen, and its changed rows as they change
+    Screen {
+        /// Which session
+        #[arg(long, value_name = "ID", default_value = "1")]
+        session: SessionId,
+    },
+    /// Print what the sessions use of processor and memory
+    Resources,
+    /// Tell the capsule what the host knows: pull request, checks, quotas
+    Context {
+        /// A JSON object as in the parameters of `context.set`; {} takes everything back
+        #[arg(value_name = "JSON")]
+        text: String,
+    },
+    /// Report what an agent does, in its name
+    Report {
+        /// Whose format the payload has
+        #[arg(long, default_value = "jackin")]
+        runtime: String,
+        /// Which session [default: the only one]
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
+        /// What the agent's hook was given, as JSON
+        payload: String,
     },
     /// Type a text and Enter into a session
     Send {
@@ -148,6 +184,12 @@ pub(super) struct LaunchArgs {
     /// Leave the operator's focus where it is
     #[arg(long)]
     no_focus: bool,
+    /// The directory to start it in [default: the instance's]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// A variable of its environment; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(String, String)>,
     /// The program and its arguments [default: your shell]
     #[arg(last = true, value_name = "CMD")]
     command: Vec<String>,
@@ -160,8 +202,16 @@ impl From<LaunchArgs> for Launch {
             agent: args.agent,
             name: args.name,
             focus: !args.no_focus,
-            ..Self::default()
+            cwd: args.cwd,
+            env: args.env.into_iter().collect(),
         }
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
     }
 }
 
@@ -221,6 +271,14 @@ pub(super) enum TagsCommand {
         /// The value
         value: String,
     },
+    /// List what was set and hidden
+    Overrides,
+    /// Replace what was set and hidden
+    Restore {
+        /// What `tags overrides --json` printed
+        #[arg(value_name = "JSON")]
+        text: String,
+    },
 }
 
 /// Carries a command out.
@@ -272,10 +330,39 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
         CtlCommand::Focus { session } => {
             done(&mut client, Request::SessionFocus { session_id: session }, json).await
         }
-        CtlCommand::Read { session } => {
-            let request = Request::SessionRead { session_id: session, format: TextFormat::Text, history: 0 };
-            let read: ReadText = client.call(request).await?;
-            print(json, &read, || read.text.trim_end().to_owned())
+        CtlCommand::Read { session, sgr, history } => {
+            let format = if sgr { TextFormat::Sgr } else { TextFormat::Text };
+            let read: ReadText =
+                client.call(Request::SessionRead { session_id: session, format, history }).await?;
+            if json {
+                return print(json, &read, String::new);
+            }
+            let text = read.text.trim_end();
+            print_line(&if sgr { styled(text) } else { printable(text) })
+        }
+        CtlCommand::Screen { session } => {
+            client.watch_screen(session).await?;
+            while let Some(rows) = client.next_rows().await? {
+                if json {
+                    print(json, &rows, String::new)?;
+                } else if !rows.rows.is_empty() {
+                    print_line(&row_lines(&rows))?;
+                }
+            }
+            Ok(())
+        }
+        CtlCommand::Resources => {
+            let used: Resources = client.call(Request::Resources {}).await?;
+            print(json, &used, || resource_lines(&used))
+        }
+        CtlCommand::Context { text } => {
+            let context: HostContext =
+                serde_json::from_str(&text).context("the context is not what context.set takes")?;
+            done(&mut client, Request::ContextSet { context }, json).await
+        }
+        CtlCommand::Report { runtime, session, payload } => {
+            let payload = serde_json::from_str(&payload).context("the payload is not JSON")?;
+            done(&mut client, Request::Report { session_id: session, runtime, payload }, json).await
         }
         CtlCommand::Send { text, session, no_enter, force, wait } => {
             let request =
@@ -302,6 +389,15 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             }
             TagsCommand::Unset { kind, value } => {
                 done(&mut client, Request::TagsUnset { kind, value }, json).await
+            }
+            TagsCommand::Overrides => {
+                let overrides: Overrides = client.call(Request::TagsOverrides {}).await?;
+                print(json, &overrides, || override_lines(&overrides))
+            }
+            TagsCommand::Restore { text } => {
+                let Overrides { overrides } =
+                    serde_json::from_str(&text).context("this is not what `tags overrides --json` prints")?;
+                done(&mut client, Request::TagsRestore { overrides }, json).await
             }
         },
         CtlCommand::Ack { session } => done(&mut client, Request::Ack { session_id: session }, json).await,
@@ -334,75 +430,13 @@ fn print(json: bool, value: &impl Serialize, human: impl FnOnce() -> String) -> 
     print_line(&text)
 }
 
-fn table(status: &Status) -> String {
-    let mut lines = vec![format!(
-        "instance {} (pid {}, {}, {})",
-        status.instance,
-        status.pid,
-        status.attention,
-        if status.attached { "attached" } else { "detached" }
-    )];
-    for session in &status.sessions {
-        lines.push(format!(
-            "  {:>3}  {:<8} {}  {}  ({})",
-            session.id, session.attention, session.title, session.status, session.cause
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_a_name() {
+        assert_eq!(variable("A=b=c"), Ok(("A".into(), "b=c".into())));
+        assert!(variable("=x").is_err() && variable("x").is_err());
     }
-    lines.join("\n")
-}
-
-fn explain(explanation: &Explanation) -> String {
-    let mut lines = vec![format!("{}  ({})", explanation.status, explanation.cause)];
-    lines.extend(explanation.diagnosis.clone());
-    for considered in &explanation.considered {
-        lines.push(format!("  not {}  ({}): {}", considered.status, considered.cause, considered.because));
-    }
-    lines.join("\n")
-}
-
-fn tag_lines(tags: &Tags) -> String {
-    let line = |entry: &TagEntry| {
-        let by = match entry.provider {
-            Provider::Agent => "agent",
-            Provider::Operator => "operator",
-        };
-        format!("{:<7} {}  ({by})", entry.kind, entry.value)
-    };
-    tags.tags.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// An event in one line, for a person.
-pub(crate) fn describe(event: &Event) -> String {
-    let what = match &event.kind {
-        EventKind::SessionStarted { session_id, title } => format!("session {session_id} started: {title}"),
-        EventKind::SessionEnded { session_id, status } => format!("session {session_id} ended: {status}"),
-        EventKind::AllSessionsEnded => "all sessions ended".to_owned(),
-        EventKind::AgentStateChanged { session_id, state, status, cause } => {
-            format!("session {session_id} {state}: {status} [{cause}]")
-        }
-        EventKind::TagObserved { session_id, tag, plain } => {
-            let how = if *plain { " in what it printed" } else { "" };
-            format!("session {session_id} declared{how} {}: {}", tag.kind, tag.value)
-        }
-        EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
-        EventKind::UsageUpdated { session_id, usage } => {
-            let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
-            format!("session {session_id} used {tokens} tokens")
-        }
-        EventKind::Bell { session_id } => format!("session {session_id} rang the bell"),
-        EventKind::RecordingStarted { session_id, path } => {
-            format!("session {session_id} is recorded to {path}")
-        }
-        EventKind::RecordingEnded { session_id, path, trouble: None } => {
-            format!("the recording of session {session_id} is complete: {path}")
-        }
-        EventKind::RecordingEnded { session_id, path, trouble: Some(trouble) } => {
-            format!("the recording of session {session_id} ended early ({trouble}): {path}")
-        }
-        EventKind::ClientAttached => "a terminal attached".to_owned(),
-        EventKind::ClientDetached => "the terminal detached".to_owned(),
-        _ => "something that this version does not know".to_owned(),
-    };
-    // Titles and questions are an agent's words.
-    printable(&what)
 }

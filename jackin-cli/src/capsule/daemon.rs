@@ -5,10 +5,13 @@
 //! flooding program delays neither a key nor a frame by more than one read.
 
 mod client;
+mod context;
 mod ended;
 mod ending;
+mod frame_log;
 mod outputs;
 mod recordings;
+mod screens;
 mod sessions;
 mod start;
 mod timeouts;
@@ -23,7 +26,7 @@ use jackin_core::protocol::attach::ShutdownReason;
 use jackin_core::{AgentFile, EventKind, InstanceName, PaneId, SessionId, Timestamp};
 use jackin_mux::{Input, Mux, Place};
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::alarm::Alarm;
 use super::clock::Clock;
@@ -36,18 +39,23 @@ use super::reader::Typing;
 use super::record::Ending;
 use super::session::{Session, SessionEvent};
 use super::socket::{Socket, create_private_dir};
+use super::sweep::Sweeper;
 use super::tags::InstanceTags;
 use super::turns::Turns;
 use super::user::SessionUser;
-use super::watch::{FINDINGS, Finding, Watcher};
+use super::watch::{FINDINGS, Watcher, Watching};
 use client::{Client, FAREWELL_LIMIT};
+use context::Surrounding;
 use ended::EndedSessions;
+use frame_log::FrameLog;
 use recordings::Recordings;
+use screens::Previews;
 use start::MAX_SESSIONS;
 use viewers::Viewers;
 
 pub(super) use ended::Origin;
 pub(super) use recordings::Outcome;
+pub(super) use screens::Shown;
 pub(super) use start::Start;
 
 /// What a daemon is started with.
@@ -56,6 +64,8 @@ pub(super) struct Settings {
     pub(super) places: Places,
     /// Whom sessions run as, where that is not whom we run as.
     pub(super) user: Option<SessionUser>,
+    /// The operator's user, where that is neither we nor root.
+    pub(super) operator_uid: Option<u32>,
     /// The first session's command line; empty means what the configuration says.
     pub(super) command: Vec<String>,
     /// What the host says about the instance.
@@ -70,18 +80,27 @@ pub(super) struct Settings {
 pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32> {
     let (to_daemon, mut messages) = mpsc::channel(64);
     let (reports, mut from_sessions) = mpsc::channel(2 * MAX_SESSIONS);
-    let operator_socket = Socket::bind(&settings.places.operator)?;
+    let operator_socket = Socket::bind_for_operator(&settings.places.operator, settings.operator_uid)?;
     let agents_socket = Socket::bind_for_agents(&settings.places, settings.user.as_ref())?;
     let session_uid = settings.user.as_ref().map(|user| user.uid);
+    let operator = Door::Operator(settings.operator_uid);
     let (to_findings, mut findings) = mpsc::channel(FINDINGS);
     let (to_recordings, mut recordings) = mpsc::unbounded_channel();
-    let mut daemon = Daemon::start(settings, reports, to_findings, to_recordings)?;
+    let (to_branch, mut branch) = watch::channel(None);
+    // Before the first session: what has a handler here is not ignored there, however the capsule was started (`nohup`, `&`).
+    let signals = signals()?;
+    let mut daemon = Daemon::start(
+        settings,
+        reports,
+        Watching { findings: to_findings, branch: to_branch },
+        to_recordings,
+    )?;
     let (open, mut all_closed) = mpsc::channel(1);
     let doors = [
-        tokio::spawn(connection::accept(operator_socket, Door::Operator, to_daemon.clone(), open.clone())),
+        tokio::spawn(connection::accept(operator_socket, operator, to_daemon.clone(), open.clone())),
         tokio::spawn(connection::accept(agents_socket, Door::Agents(session_uid), to_daemon.clone(), open)),
     ];
-    tokio::spawn(stop_on_signal(signals()?, to_daemon));
+    tokio::spawn(stop_on_signal(signals, to_daemon));
     ready();
     let mut alarm = Alarm::new();
     while daemon.is_alive() {
@@ -95,6 +114,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
             Some(message) = messages.recv() => daemon.handle(message),
             Some((id, finding)) = findings.recv() => daemon.found(id, finding),
             Some(ending) = recordings.recv() => daemon.recording_ended(ending),
+            Ok(()) = branch.changed() => daemon.branch_changed(branch.borrow_and_update().clone()),
             permit = daemon.room_for_a_frame(), if behind => match permit {
                 Some(permit) => daemon.render(permit),
                 None => daemon.client_gone(),
@@ -122,13 +142,18 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
 }
 
 /// The signals that end a capsule.
-fn signals() -> Result<[Signals; 3]> {
+fn signals() -> Result<[Signals; 4]> {
     let listen = |kind| signal(kind).context("cannot listen for signals");
-    Ok([listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?])
+    Ok([
+        listen(SignalKind::terminate())?,
+        listen(SignalKind::interrupt())?,
+        listen(SignalKind::hangup())?,
+        listen(SignalKind::quit())?,
+    ])
 }
 
 async fn stop_on_signal(
-    [mut terminate, mut interrupt, mut hangup]: [Signals; 3],
+    [mut terminate, mut interrupt, mut hangup, mut quit]: [Signals; 4],
     to_daemon: mpsc::Sender<Message>,
 ) {
     loop {
@@ -136,6 +161,7 @@ async fn stop_on_signal(
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
             _ = hangup.recv() => {}
+            _ = quit.recv() => {}
         }
         if to_daemon.send(Message::Stop).await.is_err() {
             return;
@@ -167,7 +193,12 @@ pub(super) struct Daemon {
     client: Option<Client>,
     viewers: Viewers,
     recordings: Recordings,
-    context: jackin_mux::Context,
+    previews: Previews,
+    frame_log: FrameLog,
+    sweeper: Sweeper,
+    /// Sessions that were told to end and have, and when what they left is killed.
+    remnants: Vec<(u32, Instant)>,
+    surrounding: Surrounding,
     started: Instant,
     last_bell: Option<Instant>,
     turns: Turns<SessionEvent>,
@@ -183,21 +214,26 @@ impl Daemon {
     fn start(
         settings: Settings,
         reports: mpsc::Sender<(SessionId, SessionEvent)>,
-        findings: mpsc::Sender<(SessionId, Finding)>,
+        watching: Watching,
         recordings: mpsc::UnboundedSender<Ending>,
     ) -> Result<Self> {
-        let Settings { places, user, command, config, mux, rule_directories } = settings;
+        let Settings { places, user, operator_uid: _, command, config, mux, rule_directories } = settings;
         if let Some(state) = &places.state {
             create_private_dir(state).with_context(|| {
                 format!("cannot make the directory {} for the record of the end", state.display())
             })?;
         }
         let instance = config.instance.clone();
-        let watcher = Watcher::start(instance.clone(), rule_directories, user.clone(), findings)
+        let workdir = config.workdir.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
+        let watcher = Watcher::start(instance.clone(), workdir, rule_directories, user.clone(), watching)
             .context("cannot start the thread that watches agents")?;
+        let mut tags = InstanceTags::new(instance.clone());
+        if let Err(error) = tags.restore(&config.tag_overrides) {
+            tracing::warn!("tag_overrides of the configuration are left out: {error}");
+        }
         let mut daemon = Self {
             log: EventLog::new(instance.clone()),
-            tags: InstanceTags::new(instance.clone()),
+            tags,
             instance,
             sessions: BTreeMap::new(),
             mux: Mux::new(mux),
@@ -215,7 +251,11 @@ impl Daemon {
             client: None,
             viewers: Viewers::new(),
             recordings: Recordings::new(recordings),
-            context: jackin_mux::Context::default(),
+            previews: Previews::new(),
+            frame_log: FrameLog::new(),
+            sweeper: Sweeper::default(),
+            remnants: Vec::new(),
+            surrounding: Surrounding::default(),
             started: Instant::now(),
             last_bell: None,
             turns: Turns::new(),
@@ -230,6 +270,7 @@ impl Daemon {
         } else {
             daemon.open(Place::Tab, None, true, Start { command, agent, ..Start::default() })?;
         }
+        daemon.tell_context();
         Ok(daemon)
     }
 
@@ -250,6 +291,7 @@ impl Daemon {
             Message::Client { id, event } if self.client.as_ref().is_some_and(|client| client.id == id) => {
                 match event {
                     ClientEvent::Input(bytes) => {
+                        self.refresh_context();
                         self.mux.handle_input(Input::Client(&bytes), self.steady());
                     }
                     ClientEvent::Resize(size) => {

@@ -7,8 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-use jackin_core::protocol::control::TagEntry;
-use jackin_core::{AgentStatus, InstanceName, SessionId, Timestamp};
+use jackin_core::protocol::control::{TagEntry, TagOverride};
+use jackin_core::{AgentStatus, AgentTag, InstanceName, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::socket::create_private_dir;
@@ -39,6 +39,9 @@ pub struct EndRecord {
     pub sessions: Vec<EndedSession>,
     /// What the agents declared, with what the operator made of it.
     pub tags: Vec<TagEntry>,
+    /// What the operator set and hid, for the next life of the instance.
+    #[serde(default)]
+    pub tag_overrides: Vec<TagOverride>,
 }
 
 /// How one session ended.
@@ -62,6 +65,9 @@ pub struct EndedSession {
     pub at: Timestamp,
     /// What stood on its screen.
     pub screen: String,
+    /// What it declared.
+    #[serde(default)]
+    pub tags: Vec<AgentTag>,
 }
 
 impl EndedSession {
@@ -131,6 +137,7 @@ mod tests {
             on_purpose: false,
             at: Timestamp::from_millis(1),
             screen: screen.into(),
+            tags: Vec::new(),
         }
         .with_wait_status(ExitStatus::from_raw(3 << 8))
     }
@@ -147,6 +154,7 @@ mod tests {
             stopped: false,
             sessions: vec![ended(1, "bye")],
             tags: Vec::new(),
+            tag_overrides: Vec::new(),
         };
         record.write(&state).unwrap();
         record.write(&state).unwrap();

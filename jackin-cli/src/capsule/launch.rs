@@ -67,6 +67,8 @@ pub(super) struct Launch {
     /// Empty means the user's shell.
     pub(super) command: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
+    /// Variables that are kept from it.
+    pub(super) without: Vec<String>,
     /// The agent's name for people, where it is one.
     pub(super) name: Option<String>,
     pub(super) family: Option<Family>,
@@ -94,6 +96,7 @@ impl Launch {
             name: Some(agent.name().to_owned()),
             rules: Some(family.map_or_else(|| agent.id.clone(), |family| family.name().to_owned())),
             env: agent.env.clone(),
+            without: agent.without.clone(),
             transcripts: agent.transcripts.iter().map(|path| at_home(path, home)).collect(),
             plain_tags: agent.plain_tags,
             command,
@@ -170,6 +173,38 @@ impl Launch {
         let (before, after) = self.command.split_at(at + 1);
         self.command = before.iter().cloned().chain(words).chain(after.iter().cloned()).collect();
     }
+}
+
+/// The hooks of an agent, for its own settings.
+#[cfg(feature = "host")]
+pub(crate) struct HookSet {
+    /// The events that are reported.
+    pub(crate) events: Vec<&'static str>,
+    /// How long the agent waits for a report, in its own unit.
+    pub(crate) limit: u64,
+    command: String,
+}
+
+#[cfg(feature = "host")]
+impl HookSet {
+    /// The entry of one event.
+    pub(crate) fn entry(&self) -> Value {
+        json!({ "hooks": [{ "type": "command", "command": self.command, "timeout": self.limit }] })
+    }
+}
+
+/// The hooks of the agent with this name; none if it has none.
+#[cfg(feature = "host")]
+pub(crate) fn hook_set(agent: &str) -> Option<HookSet> {
+    let family = Family::by_name(agent)?;
+    let (events, limit): (&[&str], _) = match family {
+        Family::Claude => (&CLAUDE_HOOKS, HOOK_LIMIT),
+        Family::Codex => (&CODEX_HOOKS, HOOK_LIMIT),
+        Family::Gemini => (&GEMINI_HOOKS, HOOK_LIMIT * 1_000),
+        Family::Amp | Family::OpenCode => return None,
+    };
+    let command = format!("{} report --runtime {}", reporter().ok()?, family.name());
+    Some(HookSet { events: events.to_vec(), limit, command })
 }
 
 /// How a hook calls this program: a command for a shell.

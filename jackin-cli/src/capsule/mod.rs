@@ -29,37 +29,45 @@ mod record;
 mod refusals;
 mod report;
 mod session;
+mod sieve;
 mod socket;
 mod spawn;
 mod status;
+mod sweep;
 mod tags;
 mod terminal;
+mod times;
 mod turns;
 mod user;
 mod watch;
 
+#[cfg(feature = "host")]
+pub(crate) use agents::runtimes;
 pub use args::{CapsuleArgs, main, run};
 #[cfg(feature = "host")]
 pub(crate) use args::{block_on, exit};
+pub use attach::{Part, Parting, attach, attach_over};
 #[cfg(feature = "host")]
-pub(crate) use attach::Part;
-pub(crate) use attach::attach;
+pub(crate) use config::check_mux;
+pub use config::{AgentFileMistake, AgentFileOutcome, read_agent_file};
 #[cfg(feature = "host")]
-pub(crate) use ctl::describe;
+pub(crate) use ctl::{describe, explain, tag_lines};
 pub use endings::{EndRecord, EndedSession};
+#[cfg(feature = "host")]
+pub(crate) use launch::{HookSet, hook_set};
 #[cfg(feature = "host")]
 pub(crate) use output::{print_line, printable};
 #[cfg(feature = "host")]
 pub(crate) use report::{ReportError, report};
 #[cfg(feature = "host")]
-pub(crate) use spawn::{SpawnOptions, spawn_daemon};
+pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jackin_core::Timestamp;
 
 /// Now, for the pure crates.
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
 }

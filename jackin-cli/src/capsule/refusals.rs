@@ -45,7 +45,7 @@ pub(super) fn log(what: impl FnOnce() -> String) {
 impl fmt::Display for Door {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Operator => "the operator's socket",
+            Self::Operator(_) => "the operator's socket",
             Self::Agents(_) => "the agents' socket",
         })
     }

@@ -40,6 +40,8 @@ const DRAIN_LIMIT: Duration = Duration::from_millis(500);
 pub(super) struct Program<'a> {
     pub(super) command: &'a [String],
     pub(super) env: BTreeMap<String, String>,
+    /// Variables of ours that are kept from it.
+    pub(super) without: &'a [String],
     pub(super) cwd: Option<&'a Path>,
     /// Whom it runs as, where that is not whom we run as.
     pub(super) user: Option<&'a SessionUser>,
@@ -105,6 +107,9 @@ impl Session {
             }
         }
         .envs(&program.env);
+        for kept in program.without.iter().filter(|name| !program.env.contains_key(*name)) {
+            command = command.env_remove(kept);
+        }
         // A program in our pane is not in the multiplexer or terminal that we were started from.
         for foreign in ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"] {
             command = command.env_remove(foreign);

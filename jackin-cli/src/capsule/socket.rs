@@ -22,6 +22,36 @@ pub(super) struct Socket {
 }
 
 impl Socket {
+    /// Listens for the operator: for another user of the host as well, where one is named. Such a user owns the socket,
+    /// and its directory if that was made for them; we come in by the group, for root need not have the right to pass
+    /// over modes.
+    pub(super) fn bind_for_operator(path: &Path, operator: Option<u32>) -> Result<Self> {
+        let own = rustix::process::geteuid();
+        let Some(operator) = operator.filter(|uid| *uid != own.as_raw()) else { return Self::bind(path) };
+        if !own.is_root() {
+            bail!(
+                "only root can let user {operator} in beside itself: leave operator_uid out, or start as root"
+            );
+        }
+        let give = |what: &Path| {
+            std::os::unix::fs::chown(what, Some(operator), Some(0))
+                .with_context(|| format!("cannot give {} to user {operator}", what.display()))
+        };
+        if let Some(directory) = path.parent()
+            && fs::metadata(directory).is_ok_and(|known| known.uid() == operator)
+        {
+            give(directory)?;
+        }
+        let socket = Self::bind(path).with_context(|| {
+            format!("the socket's directory must let root and user {operator} in: give it the mode 0770")
+        })?;
+        // The mode first: afterwards the file is no longer ours to change.
+        fs::set_permissions(path, Permissions::from_mode(0o660))
+            .with_context(|| format!("cannot let user {operator} into {}", path.display()))?;
+        give(path)?;
+        Ok(socket)
+    }
+
     /// Listens for agents: for their user as well, in a directory that anybody may enter, if that is not ours.
     pub(super) fn bind_for_agents(places: &Places, user: Option<&SessionUser>) -> Result<Self> {
         let Some(user) = user.filter(|user| user.uid != rustix::process::geteuid().as_raw()) else {

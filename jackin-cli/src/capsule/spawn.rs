@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -18,6 +19,14 @@ pub(crate) struct SpawnOptions {
     pub(crate) socket: Option<PathBuf>,
     pub(crate) no_chrome: bool,
     pub(crate) command: Vec<String>,
+    /// Its `agent.toml`.
+    pub(crate) config: Option<PathBuf>,
+    /// Where it writes down how it ended.
+    pub(crate) state: Option<PathBuf>,
+    /// Variables of every session's environment.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Where it works.
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// A daemon in the background.
@@ -30,10 +39,9 @@ pub(crate) struct Background {
 
 #[cfg(feature = "host")]
 impl Background {
-    /// Waits until the daemon has ended. Its exit code is that of its sessions.
-    pub(crate) fn wait(mut self) -> Result<i32> {
-        let status = self.child.wait().context("cannot wait for the capsule")?;
-        Ok(super::session::exit_code(status))
+    /// The daemon's process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 }
 
@@ -57,7 +65,15 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
     if options.no_chrome {
         command.arg("--no-chrome");
     }
-    command.arg("--").args(&options.command);
+    for (option, path) in [("--config", &options.config), ("--state", &options.state)] {
+        if let Some(path) = path {
+            command.arg(option).arg(path);
+        }
+    }
+    command.arg("--").args(&options.command).envs(&options.env);
+    if let Some(cwd) = &options.cwd {
+        command.current_dir(cwd);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().context("cannot start the capsule")?;
     let mut said = String::new();
@@ -88,7 +104,7 @@ pub(super) fn own_program() -> Result<(PathBuf, Option<&'static str>)> {
 }
 
 /// A new directory for one capsule's sockets, below the user's runtime directory or the temporary one.
-fn fresh_dir() -> Result<PathBuf> {
+pub(crate) fn fresh_dir() -> Result<PathBuf> {
     let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir());
     let base = base.unwrap_or_else(std::env::temp_dir);
     let pid = std::process::id();

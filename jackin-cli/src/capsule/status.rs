@@ -15,6 +15,7 @@ use jackin_tags::AgentTagEvent;
 
 use super::agents::Family;
 use super::daemon::Daemon;
+use super::times::Times;
 use super::watch::{Finding, Order};
 
 /// A screen is looked at when nothing was printed for this long,
@@ -50,6 +51,7 @@ pub(super) struct Observed {
     transcript: Option<String>,
     /// When the watcher was last told that the operator types.
     typed_told: Option<Timestamp>,
+    times: Times,
 }
 
 /// The decoder of what an agent's hooks report.
@@ -87,8 +89,10 @@ impl Pulse {
 impl Observed {
     /// A session that was started at `now`; `agent` where its program is one.
     pub(super) fn new(agent: Option<String>, rules: Option<String>, now: Timestamp) -> Self {
+        let authority = if agent.is_some() { Authority::for_agent(now) } else { Authority::for_shell(now) };
         Self {
-            authority: if agent.is_some() { Authority::for_agent(now) } else { Authority::for_shell(now) },
+            times: Times::new(authority.status().word(), now),
+            authority,
             agent,
             rules,
             hooks: None,
@@ -120,6 +124,11 @@ impl Observed {
     /// What it has used so far, as it says itself.
     pub(super) fn usage(&self) -> Option<Usage> {
         self.best_usage.map(|_| self.usage.session())
+    }
+
+    /// How long it has been in each state, in the order in which it first was.
+    pub(super) fn times(&self, now: Timestamp) -> impl Iterator<Item = (&'static str, Duration)> {
+        self.times.until(now)
     }
 
     /// The session's program printed something. This is all that costs time while it does.
@@ -280,7 +289,8 @@ impl Daemon {
                 let authority = &mut session.observed.authority;
                 let verdict = authority.agent_left(now);
                 let authority = std::mem::replace(authority, Authority::for_shell(now));
-                session.observed = Observed { authority, pulse, ..Observed::new(None, None, now) };
+                let times = session.observed.times.clone();
+                session.observed = Observed { authority, pulse, times, ..Observed::new(None, None, now) };
                 self.judge(id, verdict);
             }
         }
@@ -319,8 +329,12 @@ impl Daemon {
         }
         let evidence = events.into_iter().map(|event| Evidence::Runtime { channel, event: bounded(event) });
         let verdict = observed.authority.observe_all(evidence, at.unwrap_or(now), now);
+        let used = news.iter().any(|news| matches!(news, EventKind::UsageUpdated { .. }));
         for news in news {
             self.publish(news);
+        }
+        if used {
+            self.tell_context();
         }
         self.judge(id, verdict);
     }
@@ -406,6 +420,8 @@ impl Daemon {
         if !verdict.changed {
             return;
         }
+        let now = self.clock.now();
+        session.observed.times.enter(verdict.status.word(), now);
         let Verdict { status, attention, cause, .. } = verdict;
         self.mux.handle_input(Input::Status { pane: session.pane, status: &status, attention }, steady);
         self.publish(EventKind::AgentStateChanged { session_id: id, state: attention, status, cause });

@@ -16,7 +16,8 @@ const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[2J\x1b[H";
 
 /// The title as it was, everything that frames switched on off again, and back from the alternate screen.
 fn leave() -> String {
-    format!("\x1b[23;2t{}\x1b[?1049l", jackin_mux::RESTORE)
+    // A frame that never ended must not keep the terminal from showing what comes next.
+    format!("\x1b[?2026l\x1b[23;2t{}\x1b[?1049l", jackin_mux::RESTORE)
 }
 
 /// The operator's terminal in raw mode, on the alternate screen. Dropping it restores what was there, so every way out

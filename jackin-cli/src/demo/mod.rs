@@ -1,61 +1,154 @@
-//! What a newcomer runs first: a scripted agent in a real capsule. On a terminal it is shown there; without one its
-//! events are printed until the script ends.
+//! What a newcomer runs first: three scripted agents in real capsules. On a terminal they are shown there; without one
+//! what they do is printed until their scripts are over.
 
 mod agent;
+mod stage;
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
-use jackin_core::InstanceName;
-use jackin_core::protocol::control::{Done, Request, StreamItem};
+use anyhow::{Context, Result, bail};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jackin_core::protocol::control::{Done, Request};
+use jackin_core::{AgentStatus, EventKind, InstanceName, SessionId, Timestamp};
 
-use crate::capsule::{self, SpawnOptions, spawn_daemon};
+use crate::capsule::{self, block_on, describe, print_line, printable};
 use crate::client::Client;
+use crate::host::{self, FleetEvent, relaunch};
 
 pub(crate) use agent::{AgentArgs, play};
+use stage::Stage;
 
 /// Runs the demo.
 pub(crate) fn run() -> Result<u8> {
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let mut command = vec![program.display().to_string(), "demo-agent".to_owned()];
-    if !on_terminal {
-        command.push("--unattended".to_owned());
-    }
-    let instance = Some(InstanceName::new("demo")?);
-    let daemon = spawn_daemon(SpawnOptions { instance, command, socket: None, no_chrome: false })?;
-    if on_terminal {
-        let parting = capsule::block_on(capsule::attach(&daemon.socket, capsule::Part::Operator))?;
-        // It may have ended by itself.
-        let _ = capsule::block_on(shut_down(&daemon.socket));
-        daemon.wait()?;
-        println!("[jackin] the demo is over ({}); nothing is left running", parting.message);
-        return Ok(parting.exit_code);
-    }
-    if let Err(error) = capsule::block_on(print_events(&daemon.socket)) {
-        // Nobody watches any more; the capsule may have ended by itself.
-        let _ = capsule::block_on(shut_down(&daemon.socket));
-        return Err(error);
-    }
-    let exit_code = daemon.wait()?;
-    Ok(u8::try_from(exit_code).unwrap_or(1))
+    block_on(async {
+        let stage = Stage::set(!on_terminal).await?;
+        let outcome = if on_terminal { show(&stage).await } else { print(&stage).await };
+        stage.strike().await;
+        drop(stage);
+        if on_terminal {
+            // The terminal may be gone.
+            let _ = print_line("[jackin] the demo is over; nothing is left running");
+        }
+        outcome
+    })
 }
 
-async fn shut_down(socket: &Path) -> Result<()> {
-    let Done {} = Client::connect(socket).await?.call(Request::Shutdown {}).await?;
-    Ok(())
+/// The console over them, until the operator leaves it.
+async fn show(stage: &Stage) -> Result<u8> {
+    host::show(&stage.loaded, stage.fleet.clone()).await
 }
 
-async fn print_events(socket: &Path) -> Result<()> {
-    let mut client = Client::connect(socket).await?;
-    client.subscribe(Some(0)).await?;
-    let mut first = None;
-    while let Some(item) = client.next_event().await? {
-        if let StreamItem::Event(event) = item {
-            let elapsed = event.at.since(*first.get_or_insert(event.at));
-            capsule::print_line(&format!("{:>6.2}s  {}", elapsed.as_secs_f64(), capsule::describe(&event)))?;
+/// A demo that takes longer than this has failed.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long the operator of the printed demo thinks.
+const THINKING: Duration = Duration::from_secs(1);
+
+/// Prints what happens, answers the question and restarts what crashed, as an operator would.
+async fn print(stage: &Stage) -> Result<u8> {
+    let played = tokio::time::timeout(LIMIT, operate(stage)).await;
+    played.context("the demo did not end: something is wrong")??;
+    Ok(0)
+}
+
+async fn operate(stage: &Stage) -> Result<()> {
+    let mut events = stage.fleet.follow();
+    let mut begin: Option<Timestamp> = None;
+    let mut elapsed = move |at: Timestamp| at.since(*begin.get_or_insert(at)).as_secs_f64();
+    let mut playing: BTreeSet<InstanceName> =
+        stage.fleet.manifests().list().0.into_iter().map(|manifest| manifest.plan.instance).collect();
+    let width = playing.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
+    let mut reactions = FuturesUnordered::new();
+    let think = |reaction| async move {
+        tokio::time::sleep(THINKING).await;
+        reaction
+    };
+    loop {
+        let event = tokio::select! {
+            event = events.recv() => event.context("the instances could not be followed")?,
+            Some(reaction) = reactions.next() => {
+                let (instance, said) = match &reaction {
+                    Reaction::Answer(instance, _) => (instance, "you answer: 1"),
+                    Reaction::Restart(instance) => (instance, "you start it again"),
+                };
+                print_line(&format!("{:>6.2}s  {instance:<width$}  {said}", elapsed(capsule::now())))?;
+                react(stage, reaction).await?;
+                continue;
+            }
+        };
+        let mut tell = |at: Timestamp, instance: &InstanceName, what: &str| {
+            print_line(&printable(&format!("{:>6.2}s  {instance:<width$}  {what}", elapsed(at))))
+        };
+        match event {
+            FleetEvent::Snapshot(snapshot) => {
+                for session in &snapshot.status.sessions {
+                    tell(
+                        session.since,
+                        &snapshot.status.instance,
+                        &format!(
+                            "session {} {}: {} [{}]",
+                            session.id, session.attention, session.status, session.cause
+                        ),
+                    )?;
+                }
+                let tags = snapshot.tags.iter();
+                tags.clone().try_for_each(|tag| {
+                    tell(
+                        capsule::now(),
+                        &snapshot.status.instance,
+                        &format!("declared {}: {}", tag.kind, tag.value),
+                    )
+                })?;
+            }
+            FleetEvent::Event(event) => {
+                tell(event.at, &event.instance, &describe(&event))?;
+                if let EventKind::AgentStateChanged {
+                    session_id, status: AgentStatus::Question { .. }, ..
+                } = event.kind
+                {
+                    reactions.push(think(Reaction::Answer(event.instance, session_id)));
+                }
+            }
+            FleetEvent::Ended { instance, ending } if ending.is_clean() => {
+                playing.remove(&instance);
+            }
+            FleetEvent::Ended { instance, ending } => {
+                tell(capsule::now(), &instance, &ending.status().to_string())?;
+                reactions.push(think(Reaction::Restart(instance)));
+            }
+            FleetEvent::Gone { instance } => {
+                playing.remove(&instance);
+            }
+            FleetEvent::Host { problem: Some(problem), .. } => bail!(problem),
+            _ => {}
+        }
+        if playing.is_empty() {
+            return Ok(());
         }
     }
+}
+
+/// What the operator of the printed demo does.
+enum Reaction {
+    Answer(InstanceName, SessionId),
+    Restart(InstanceName),
+}
+
+async fn react(stage: &Stage, reaction: Reaction) -> Result<()> {
+    let (instance, session_id) = match reaction {
+        Reaction::Answer(instance, session_id) => (instance, session_id),
+        Reaction::Restart(instance) => {
+            relaunch(&stage.fleet, &instance, &mut |_| {}).await?;
+            return Ok(());
+        }
+    };
+    let member = stage.fleet.find(&instance).await?;
+    let mut client = Client::over(member.backend.open(&instance).await?).await?;
+    let (text, submit, force, wait_ms) = ("1".to_owned(), false, true, None);
+    let Done {} = client.call(Request::SessionSend { session_id, text, submit, force, wait_ms }).await?;
     Ok(())
 }

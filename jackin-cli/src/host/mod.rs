@@ -1,54 +1,37 @@
 //! The operator's command line.
 
+mod ask;
+mod backend;
+mod cli;
+mod console;
+mod doctor;
+mod fleet;
+mod follow;
+mod github;
+mod hooks;
 mod input;
+mod life;
+mod list;
+mod load;
+mod manifest;
+mod plan;
+mod planning;
 mod status;
 mod tags;
+mod values;
+mod worktree;
 
-use std::process::ExitCode;
-
-use clap::{Parser, Subcommand};
-
-use crate::capsule::{self, CapsuleArgs};
-use crate::demo;
-use crate::tools::{self, ToolArgs};
-
-#[derive(Debug, Parser)]
-#[command(
-    name = "jackin",
-    version,
-    about = "Run many coding agents side by side and always know which one needs you"
-)]
-#[command(arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Watch a scripted agent work, ask and finish; needs nothing installed
-    Demo,
-    /// Look into how a status comes about, from a recording or a screen
-    Status(status::StatusArgs),
-    /// Look into what agents declare with <jackin:…> tags
-    Tags(tags::TagsArgs),
-    /// Run and control a capsule on this machine
-    Capsule(CapsuleArgs),
-    /// List, check and run the team's own tools
-    Tool(ToolArgs),
-    /// Play the demo's agent
-    #[command(hide = true)]
-    DemoAgent(demo::AgentArgs),
-}
-
-/// The `jackin` program.
-pub fn main() -> ExitCode {
-    capsule::exit(match Cli::parse().command {
-        Command::Demo => demo::run(),
-        Command::Status(args) => status::run(args),
-        Command::Tags(args) => tags::run(&args),
-        Command::Capsule(args) => capsule::run(args),
-        Command::Tool(args) => tools::run(args),
-        Command::DemoAgent(args) => demo::play(&args),
-    })
-}
+pub(crate) use ask::repair_tag;
+pub use backend::{
+    Backend, BackendError, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
+    LocalBackend, Steps,
+};
+pub use cli::main;
+pub(crate) use console::show;
+pub use fleet::{DOCKER, Fleet, HostView, InstanceState, InstanceView, LOCAL, Member, PATIENCE};
+pub use follow::FleetEvent;
+pub(crate) use life::{eject, launch_plan, relaunch};
+pub use manifest::{Lock, Manifest, ManifestError, Manifests, Phase};
+pub use plan::{Plan, Secrets, Worktree};
+pub(crate) use values::tool_context;
+pub(crate) use worktree::branch;

@@ -7,13 +7,25 @@ use jackin_status::{Replay, RuleSet, Runtime, Screen, Transition};
 use serde_json::json;
 
 use super::input::read_pieces;
+use super::list::ListArgs;
 use crate::capsule::{print_line, printable};
 
 /// The commands about how a status comes about.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct StatusArgs {
+    #[command(flatten)]
+    list: ListArgs,
     #[command(subcommand)]
-    command: StatusCommand,
+    command: Option<StatusCommand>,
+}
+
+/// What was asked for.
+pub(super) enum Outcome {
+    /// It was done.
+    Done(Result<u8>),
+    /// The list of instances.
+    List(ListArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,8 +61,15 @@ enum StatusCommand {
 }
 
 /// Carries a command out.
-pub(super) fn run(args: StatusArgs) -> Result<u8> {
+pub(super) fn run(args: StatusArgs) -> Outcome {
     match args.command {
+        Some(command) => Outcome::Done(look_into(command)),
+        None => Outcome::List(args.list),
+    }
+}
+
+fn look_into(command: StatusCommand) -> Result<u8> {
+    match command {
         StatusCommand::Replay { runtime, json, file } => {
             let mut replay = Replay::new(runtime);
             let mut printed = Ok(());

@@ -9,6 +9,7 @@ use jackin_status::{Decoder, LineDecoder, LineSplitter, Runtime, UnknownRuntime}
 use jackin_tags::{Finding, ParserOptions, SkippedTag, TagExtractor, TagParser};
 use serde_json::json;
 
+use super::ask;
 use super::input::read_pieces;
 use crate::capsule::print_line;
 
@@ -21,6 +22,8 @@ pub(super) struct TagsArgs {
 
 #[derive(Debug, Subcommand)]
 enum TagsCommand {
+    #[command(flatten)]
+    Ask(ask::TagsCommand),
     /// Print the tags in an agent's words, to test a skill or a prompt
     Parse {
         /// What the file holds: `text` is one message; otherwise a recording such as claude-stream, claude-transcript,
@@ -53,14 +56,28 @@ impl FromStr for Format {
 }
 
 /// Carries a command out.
-pub(super) fn run(args: &TagsArgs) -> Result<u8> {
-    let TagsCommand::Parse { from, json, explain, file } = &args.command;
-    let mut printer = Printer { json: *json };
-    match from {
-        Format::Text => parse_text(file.as_deref(), *explain, &mut printer)?,
-        Format::Recording(runtime) => parse_recording(*runtime, file.as_deref(), *explain, &mut printer)?,
+pub(super) fn run(args: TagsArgs) -> Outcome {
+    match args.command {
+        TagsCommand::Ask(command) => Outcome::Ask(command),
+        TagsCommand::Parse { from, json, explain, file } => {
+            let mut printer = Printer { json };
+            let parsed = match from {
+                Format::Text => parse_text(file.as_deref(), explain, &mut printer),
+                Format::Recording(runtime) => {
+                    parse_recording(runtime, file.as_deref(), explain, &mut printer)
+                }
+            };
+            Outcome::Done(parsed.map(|()| 0))
+        }
     }
-    Ok(0)
+}
+
+/// What was asked for.
+pub(super) enum Outcome {
+    /// It was done.
+    Done(Result<u8>),
+    /// Something about an instance.
+    Ask(ask::TagsCommand),
 }
 
 fn parse_text(file: Option<&Path>, explain: bool, printer: &mut Printer) -> Result<()> {

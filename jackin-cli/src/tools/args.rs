@@ -4,8 +4,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
+use futures_util::future::BoxFuture;
 use jackin_core::{InstanceName, RoleName};
-use jackin_tools::{ConfigError, Key, KeyError, Placeholder, Tool, Tools};
+use jackin_tools::{ConfigError, Context, Key, KeyError, Placeholder, Tool, Tools};
 
 use super::config_file::{ConfigFileError, load};
 use super::{fire, show};
@@ -109,8 +110,11 @@ fn parse_key(text: &str) -> Result<Key, KeyError> {
     text.parse()
 }
 
+/// Finds what is known of an instance, wherever it is.
+pub(crate) type LookUp = Box<dyn FnOnce(InstanceName) -> BoxFuture<'static, Result<Context>>>;
+
 /// Carries out a tool command and returns the exit code.
-pub(crate) fn run(args: ToolArgs) -> Result<u8> {
+pub(crate) fn run(args: ToolArgs, look_up: LookUp) -> Result<u8> {
     let ToolArgs { command, config, json } = args;
     let file = match &command {
         ToolCommand::Check { file: Some(file) } => Some(file.clone()),
@@ -130,7 +134,7 @@ pub(crate) fn run(args: ToolArgs) -> Result<u8> {
         ToolCommand::Check { .. } => show::checked(&tools, &path, json).map(|()| 0),
         ToolCommand::Run(args) => {
             let tool = find(&tools, &args)?;
-            block_on(fire::fire(&tools, tool, &args, json))
+            block_on(fire::fire(&tools, tool, &args, json, look_up))
         }
     }
 }

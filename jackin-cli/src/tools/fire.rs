@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use jackin_core::protocol::control::{ErrorCode, Provider, Request, Status, Tags};
-use jackin_tools::{Context, Placeholder, Platform, Provenance, ResolvedCommand, Tool, Tools};
+use jackin_core::protocol::control::{ErrorCode, Provider, Request, Status, TagEntry, Tags};
+use jackin_tools::{Context, Placeholder, Platform, Provenance, ResolvedCommand, Tool, Tools, ValueError};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::args::RunArgs;
+use super::args::{LookUp, RunArgs};
 use super::runner::{End, Limits, RunError, Running, on_path};
 use super::show;
 use crate::client::{Client, ClientError};
@@ -19,8 +19,14 @@ use crate::client::{Client, ClientError};
 const NO_PROGRAM: u8 = 127;
 
 /// Resolves a tool's command and runs or shows it; the exit code.
-pub(super) async fn fire(tools: &Tools, tool: &Tool, args: &RunArgs, json: bool) -> Result<u8> {
-    let mut context = known_values(args).await?;
+pub(super) async fn fire(
+    tools: &Tools,
+    tool: &Tool,
+    args: &RunArgs,
+    json: bool,
+    look_up: LookUp,
+) -> Result<u8> {
+    let mut context = known_values(args, look_up).await?;
     if let Some(answer) = answer(tool, args).await? {
         context.set(Placeholder::Input, answer, Provenance::Operator)?;
     }
@@ -42,29 +48,36 @@ pub(super) async fn fire(tools: &Tools, tool: &Tool, args: &RunArgs, json: bool)
     watch(running, tool, &command, json).await
 }
 
-async fn known_values(args: &RunArgs) -> Result<Context> {
-    let mut instance = args.instance.clone();
-    let mut tags = Tags { tags: Vec::new() };
-    if let Some(socket) = &args.socket {
-        let (name, found) = ask_capsule(socket).await?;
-        instance.get_or_insert(name);
-        tags = found;
+async fn known_values(args: &RunArgs, look_up: LookUp) -> Result<Context> {
+    let mut context = match (&args.socket, &args.instance) {
+        (Some(socket), named) => {
+            let (name, tags) = ask_capsule(socket).await?;
+            let mut context = Context::of(named.clone().unwrap_or(name));
+            set_tags(&mut context, &tags.tags)?;
+            context
+        }
+        (None, Some(instance)) => look_up(instance.clone()).await?,
+        (None, None) => Context::new(),
+    };
+    for setting in &args.values {
+        context.set(setting.placeholder, setting.value.as_str(), Provenance::Operator)?;
     }
-    let mut context = instance.map_or_else(Context::new, Context::of);
+    Ok(context)
+}
+
+/// Adds what an instance's agents declared and its operator set.
+pub(crate) fn set_tags(context: &mut Context, tags: &[TagEntry]) -> Result<(), ValueError> {
     // The latest of each kind is last, and stays.
-    for tag in tags.tags {
+    for tag in tags {
         if let Some(placeholder) = Placeholder::from_tag(&tag.kind) {
             let provenance = match tag.provider {
                 Provider::Agent => Provenance::Agent,
                 Provider::Operator => Provenance::Operator,
             };
-            context.set(placeholder, tag.value, provenance)?;
+            context.set(placeholder, tag.value.as_str(), provenance)?;
         }
     }
-    for setting in &args.values {
-        context.set(setting.placeholder, setting.value.as_str(), Provenance::Operator)?;
-    }
-    Ok(context)
+    Ok(())
 }
 
 /// The instance's name and what its agents declared. A capsule that keeps no tags has none.

@@ -28,4 +28,5 @@ mod show;
 pub(crate) use args::{ToolArgs, run};
 pub use capture::{Captured, MAX_LINE};
 pub use config_file::{ConfigFileError, config_path, load};
+pub(crate) use fire::set_tags;
 pub use runner::{End, Finished, Limits, RunError, Running, on_path};

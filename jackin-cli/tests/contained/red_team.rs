@@ -40,7 +40,6 @@ try 'token of another session' env JACKIN_AGENT_TOKEN=${stolen:-none} $capsule r
 try 'the same, in a session apart' env JACKIN_AGENT_TOKEN=${stolen:-none} setsid $capsule report --strict --event turn-started
 try 'no token' env JACKIN_AGENT_TOKEN= $capsule report --strict --event turn-started
 try 'attach at the agents socket' $capsule attach --socket $JACKIN_AGENT_SOCKET
-try 'method status' $agent status
 try 'method snapshot' $agent snapshot
 try 'method events' $agent events
 try 'method wait' $agent wait --until idle
@@ -56,7 +55,15 @@ try 'method ack' $agent ack --session 1
 try 'method tags' $agent tags list
 try 'method tags set' $agent tags set pr https://github.com/o/r/pull/1
 try 'method tags unset' $agent tags unset pr https://github.com/o/r/pull/1
+try 'method tags overrides' $agent tags overrides
+try 'method tags restore' $agent tags restore '{"overrides":[]}'
+try 'method context' $agent context {}
+try 'method resources' $agent resources
+try 'method screen' $agent screen --session 1
+try 'method record' $agent record start --session 1
+try 'method restart' $agent restart --session 1
 try 'method shutdown' $agent shutdown
+try 'own status' $agent status --json
 try 'own report' $capsule report --strict --event turn-started
 mv $HOME/outcome.new $HOME/outcome
 read -r line
@@ -72,7 +79,9 @@ fn refusal(name: &str) -> &'static [&'static str] {
         "token of another session" | "the same, in a session apart" => &["that of another session"],
         "no token" => &["missing or not that of a running session"],
         "attach at the agents socket" => &["terminal", "closed"],
-        name if name.starts_with("method ") => &["an agent may report about itself and nothing else"],
+        name if name.starts_with("method ") => {
+            &["an agent may report about itself, ask for its own status, and nothing else"]
+        }
         _ => &["ermission denied", "not permitted", "denied", "a terminal"],
     }
 }
@@ -109,9 +118,12 @@ fn the_agents_user_gets_nowhere_and_every_try_is_told() {
         assert!(rights.contains(expected), "{rights}");
     }
     assert_eq!(outcome["own report"].0, "0", "{outcome:#?}\n{logs}");
-    let tries: Vec<_> =
-        outcome.iter().filter(|(name, _)| !["who", "own report"].contains(&name.as_str())).collect();
-    let made = ATTACK.lines().filter(|line| line.starts_with("try '")).count() - 1;
+    let status: serde_json::Value = serde_json::from_str(&outcome["own status"].1).unwrap();
+    let ids: Vec<_> = status["sessions"].as_array().unwrap().iter().map(|session| &session["id"]).collect();
+    assert_eq!(ids, [2], "it is told of itself alone");
+    let granted = ["who", "own report", "own status"];
+    let tries: Vec<_> = outcome.iter().filter(|(name, _)| !granted.contains(&name.as_str())).collect();
+    let made = ATTACK.lines().filter(|line| line.starts_with("try '")).count() - 2;
     assert_eq!(tries.len(), made, "{outcome:#?}");
     for (name, (code, said)) in tries {
         assert_ne!(code, "0", "{name} was not refused: {said}");

@@ -22,12 +22,28 @@ const BUSYBOX: [&str; 2] = ["/bin/busybox", "/usr/bin/busybox"];
 pub struct Image(&'static str);
 
 const NAME: &str = "jackin-test";
+const BARE: &str = "jackin-test-bare";
 
 /// The image, made once for each test program; none, with a message, where something for it is missing. With
 /// `JACKIN_REQUIRE_DOCKER=1` that is a failure.
 pub fn image() -> Option<&'static Image> {
     static IMAGE: OnceLock<Result<Image, String>> = OnceLock::new();
-    match IMAGE.get_or_init(make) {
+    let image = IMAGE.get_or_init(|| make(NAME, Some(&static_capsule()?)));
+    present(image)
+}
+
+/// An image with a shell and nothing else: its name, and the capsule that is to be put into it.
+pub fn bare_image() -> Option<&'static (Image, PathBuf)> {
+    static IMAGE: OnceLock<Result<(Image, PathBuf), String>> = OnceLock::new();
+    let image = IMAGE.get_or_init(|| {
+        let capsule = static_capsule()?;
+        Ok((make(BARE, None)?, capsule))
+    });
+    present(image)
+}
+
+fn present<T>(image: &Result<T, String>) -> Option<&T> {
+    match image {
         Ok(image) => Some(image),
         Err(missing) => {
             assert!(std::env::var("JACKIN_REQUIRE_DOCKER").as_deref() != Ok("1"), "{missing}");
@@ -37,7 +53,7 @@ pub fn image() -> Option<&'static Image> {
     }
 }
 
-fn docker(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+pub fn docker(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
     let output = Command::new("docker").args(args).stdin(Stdio::null()).output();
     output.unwrap_or_else(|error| panic!("docker cannot be started: {error}"))
 }
@@ -56,7 +72,7 @@ fn static_capsule() -> Result<PathBuf, String> {
     })
 }
 
-fn make() -> Result<Image, String> {
+fn make(name: &'static str, capsule: Option<&Path>) -> Result<Image, String> {
     let engine = Command::new("docker").arg("version").stdin(Stdio::null()).output();
     if !engine.is_ok_and(|output| output.status.success()) {
         return Err("no Docker engine answers".to_owned());
@@ -65,12 +81,14 @@ fn make() -> Result<Image, String> {
     let busybox = busybox.ok_or("there is no busybox: install Debian's busybox-static")?;
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("root");
-    let capsule = root.join(CAPSULE.trim_start_matches('/'));
     for below in ["bin", "etc", "tmp", "home", "workspace"] {
         fs::create_dir_all(root.join(below)).unwrap();
     }
-    fs::create_dir_all(capsule.parent().unwrap()).unwrap();
-    fs::copy(static_capsule()?, capsule).unwrap();
+    if let Some(capsule) = capsule {
+        let place = root.join(CAPSULE.trim_start_matches('/'));
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(capsule, place).unwrap();
+    }
     fs::copy(busybox, root.join("bin/busybox")).unwrap();
     let applets = Command::new(busybox).arg("--list").output().unwrap();
     for applet in String::from_utf8(applets.stdout).unwrap().lines().filter(|name| *name != "busybox") {
@@ -87,16 +105,17 @@ fn make() -> Result<Image, String> {
         .status();
     assert!(packed.unwrap().success());
     let entrypoint = format!("ENTRYPOINT [\"{CAPSULE}\"]");
-    let changes = ["ENV PATH=/bin", "LABEL jackin-test=1", &entrypoint];
+    let mut changes = vec!["ENV PATH=/bin", "LABEL jackin-test=1"];
+    changes.extend(capsule.is_some().then_some(entrypoint.as_str()));
     let changes = changes.into_iter().flat_map(|change| ["--change", change]).map(OsStr::new);
     let words = [OsStr::new("import")].into_iter().chain(changes);
-    let output = docker(words.chain([tar.as_os_str(), NAME.as_ref()]));
+    let output = docker(words.chain([tar.as_os_str(), name.as_ref()]));
     if !output.status.success() {
         return Err(format!("the image cannot be made: {}", String::from_utf8_lossy(&output.stderr)));
     }
     // The name has moved on from the image of the last run.
     docker(["image", "prune", "--force", "--filter", "label=jackin-test"]);
-    Ok(Image(NAME))
+    Ok(Image(name))
 }
 
 /// A container, gone with this value.
@@ -105,6 +124,10 @@ pub struct Container {
 }
 
 impl Image {
+    pub fn name(&self) -> &'static str {
+        self.0
+    }
+
     /// Starts the capsule as process 1, with no more rights than it needs, no network, and these arguments.
     pub fn run(&self, options: &[&str], args: &[&str]) -> Container {
         static NEXT: AtomicU32 = AtomicU32::new(1);

@@ -39,6 +39,10 @@ impl Terminal {
             .args(args)
             .env("TERM", "xterm-256color")
             .env_remove("XDG_RUNTIME_DIR")
+            // What somebody's own shell does when it starts is none of a test's business.
+            .env("SHELL", "/bin/sh")
+            // Not in this repository, whose branch would be shown.
+            .current_dir(std::env::temp_dir())
             .spawn(pts)
             .unwrap();
         let pty = Arc::new(pty);
@@ -88,6 +92,11 @@ impl Terminal {
         self.seen.0.lock().unwrap().emulator.screen().contents()
     }
 
+    /// What stands on the screen and how it looks, row by row.
+    pub fn cells(&self) -> Vec<Vec<Cell>> {
+        cells(self.seen.0.lock().unwrap().emulator.screen())
+    }
+
     /// Every byte since the start.
     pub fn bytes(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().bytes.clone()
@@ -101,6 +110,11 @@ impl Terminal {
     pub fn wait_for_bytes(&self, bytes: &[u8]) {
         let what = bytes.escape_ascii().to_string();
         self.wait_until(&what, |seen| seen.bytes.windows(bytes.len()).any(|sent| sent == bytes));
+    }
+
+    /// Waits until the screen's text is as wanted.
+    pub fn wait_until_text(&self, what: &str, condition: impl Fn(&str) -> bool) {
+        self.wait_until(what, |seen| condition(&seen.emulator.screen().contents()));
     }
 
     fn wait_until(&self, what: &str, condition: impl Fn(&Seen) -> bool) {
@@ -126,6 +140,43 @@ impl Terminal {
         drop(self.seen.1.wait_timeout_while(seen, DEADLINE, |seen| !seen.over).unwrap());
         status.code().unwrap_or(-1)
     }
+}
+
+/// A cell as it looks: an erased one and a blank are the same, and so are blanks in other colours of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    pub text: String,
+    pub foreground: vt100::Color,
+    pub background: vt100::Color,
+    /// Bold, dim, italic, underlined, inverse.
+    pub flags: [bool; 5],
+}
+
+pub fn cells(screen: &vt100::Screen) -> Vec<Vec<Cell>> {
+    let (rows, cols) = screen.size();
+    let cell = |row, col| {
+        let cell = screen.cell(row, col).unwrap();
+        let is_blank = matches!(cell.contents(), "" | " ");
+        let shows = |attribute| attribute && !is_blank;
+        let foreground = if is_blank && !cell.inverse() && !cell.underline() {
+            vt100::Color::Default
+        } else {
+            cell.fgcolor()
+        };
+        Cell {
+            text: if is_blank { " " } else { cell.contents() }.to_owned(),
+            foreground,
+            background: cell.bgcolor(),
+            flags: [
+                shows(cell.bold()),
+                shows(cell.dim()),
+                shows(cell.italic()),
+                cell.underline(),
+                cell.inverse(),
+            ],
+        }
+    };
+    (0..rows.get()).map(|row| (0..cols.get()).map(|col| cell(row, col)).collect()).collect()
 }
 
 impl Drop for Terminal {
@@ -182,7 +233,9 @@ impl Place {
         let child = Command::new(JACKIN)
             .args(["capsule", "daemon", "--socket", socket.to_str().unwrap()])
             .args(args)
+            .env("SHELL", "/bin/sh")
             .envs(env.iter().copied())
+            .current_dir(self.dir())
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
@@ -193,11 +246,16 @@ impl Place {
 
     /// A capsule of which no file may get larger than so many blocks of 512 bytes, as if the disk were full then.
     pub fn daemon_with_small_files(&self, blocks: u32, script: &str) -> Capsule {
+        self.daemon_after(&format!("trap '' XFSZ; ulimit -f {blocks}"), script)
+    }
+
+    /// A capsule that a shell became after these commands.
+    pub fn daemon_after(&self, commands: &str, script: &str) -> Capsule {
         let socket = self.socket();
-        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         let child = Command::new("sh")
-            .args(["-c", &limited, "sh", JACKIN, "capsule", "daemon", "--socket", socket.to_str().unwrap()])
-            .args(["--", "sh", "-c", script])
+            .args(["-c", &format!("{commands}; exec \"$@\""), "sh", JACKIN, "capsule", "daemon", "--socket"])
+            .args([socket.to_str().unwrap(), "--", "sh", "-c", script])
+            .current_dir(self.dir())
             .stdin(Stdio::null())
             .spawn()
             .unwrap();

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use jackin_core::AgentFile;
 
 pub(super) use mux::mux_settings;
+pub use read::{AgentFileMistake, AgentFileOutcome, read_agent_file};
 
 /// The largest file that is read.
 const LARGEST: u64 = 1 << 20;
@@ -20,7 +21,7 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Debug)]
 struct Mistakes {
     file: String,
-    mistakes: Vec<read::Mistake>,
+    mistakes: Vec<AgentFileMistake>,
 }
 
 impl std::error::Error for Mistakes {}
@@ -41,6 +42,12 @@ pub(super) fn user_directory() -> Option<PathBuf> {
     set("JACKIN_CONFIG_DIR").or_else(|| set("HOME").map(|home| home.join(".config/jackin")))
 }
 
+/// Whether a capsule would take these settings.
+#[cfg(feature = "host")]
+pub(crate) fn check_mux(entry: &jackin_core::MuxEntry) -> Result<()> {
+    mux_settings(entry, &[], |_| None).map(|_| ())
+}
+
 /// Reads a file. Keys that it does not know are logged and ignored.
 pub(super) fn load(path: &Path) -> Result<AgentFile> {
     let mut text = String::new();
@@ -52,7 +59,7 @@ pub(super) fn load(path: &Path) -> Result<AgentFile> {
         "{} is longer than {LARGEST} bytes: no agent.toml is",
         path.display()
     );
-    let read = read::read(&text);
+    let read = read_agent_file(&text);
     let file = path.display().to_string();
     for unknown in &read.unknown {
         tracing::warn!("{file}:{}: {} is not known and is ignored", unknown.line, unknown.what);

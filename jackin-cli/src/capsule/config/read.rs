@@ -15,17 +15,20 @@ use crate::capsule::agents::Family;
 
 /// Something wrong, or not known, in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    pub(super) line: usize,
-    pub(super) what: String,
+pub struct AgentFileMistake {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong and what to write instead, or the key that is not known.
+    pub what: String,
 }
 
-/// What came of reading.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) result: Result<AgentFile, Vec<Mistake>>,
+/// What came of reading an `agent.toml`.
+#[derive(Clone, Debug)]
+pub struct AgentFileOutcome {
+    /// The file, or everything that is wrong with it.
+    pub result: Result<AgentFile, Vec<AgentFileMistake>>,
     /// Keys that are ignored.
-    pub(super) unknown: Vec<Mistake>,
+    pub unknown: Vec<AgentFileMistake>,
 }
 
 /// The most mistakes that are told.
@@ -34,7 +37,18 @@ const MOST: usize = 50;
 /// The most agents; a picker with more is none.
 const MOST_AGENTS: usize = 200;
 
-pub(super) fn read(text: &str) -> Outcome {
+/// Reads an `agent.toml` as a capsule does: every mistake is told at once, with its line and what to write.
+///
+/// ```
+/// use jackin_cli::capsule::read_agent_file;
+///
+/// let outcome = read_agent_file("version = 1\ninstance = \"api-fix\"\nworkdir = \"here\"\nmood = 3\n");
+/// assert_eq!(outcome.unknown[0].what, "mood");
+/// let mistakes = outcome.result.unwrap_err();
+/// assert_eq!((mistakes.len(), mistakes[0].line), (1, 3));
+/// assert!(mistakes[0].what.contains("not an absolute path"));
+/// ```
+pub fn read_agent_file(text: &str) -> AgentFileOutcome {
     let mut reader = Reader { text, mistakes: Vec::new(), unknown: Vec::new() };
     let file = match DeTable::parse(text) {
         Ok(table) => reader.file(table.into_inner()),
@@ -46,13 +60,13 @@ pub(super) fn read(text: &str) -> Outcome {
     };
     reader.mistakes.sort_by_key(|mistake| mistake.line);
     let result = file.filter(|_| reader.mistakes.is_empty()).ok_or(reader.mistakes);
-    Outcome { result, unknown: reader.unknown }
+    AgentFileOutcome { result, unknown: reader.unknown }
 }
 
 struct Reader<'a> {
     text: &'a str,
-    mistakes: Vec<Mistake>,
-    unknown: Vec<Mistake>,
+    mistakes: Vec<AgentFileMistake>,
+    unknown: Vec<AgentFileMistake>,
 }
 
 /// A table of which what was read is taken away, and where it stands.
@@ -78,7 +92,7 @@ impl Reader<'_> {
     fn mistake(&mut self, at: &Range<usize>, what: String) {
         if self.mistakes.len() < MOST {
             let line = self.line(at.start);
-            self.mistakes.push(Mistake { line, what });
+            self.mistakes.push(AgentFileMistake { line, what });
         }
     }
 
@@ -137,7 +151,7 @@ impl Reader<'_> {
     fn finish(&mut self, table: &Table<'_>) {
         for (key, _) in &table.entries {
             let line = self.line(key.span().start);
-            self.unknown.push(Mistake { line, what: table.path(key.get_ref()) });
+            self.unknown.push(AgentFileMistake { line, what: table.path(key.get_ref()) });
         }
     }
 
@@ -173,6 +187,7 @@ impl Reader<'_> {
             self.mistake(at, format!("initial_agent: no agent has the id {id:?}; the ids are: {known}"));
         }
         let user = self.user(&mut root);
+        let operator_uid = self.field(&mut root, "operator_uid", "operator_uid = 1001");
         let git = self.table(&mut root, "git", "git").map(|mut git| {
             let identity = GitIdentity {
                 name: self.field(&mut git, "name", "name = \"Jo Doe\""),
@@ -185,6 +200,13 @@ impl Reader<'_> {
         let mux = self.mux(&mut root);
         let skills =
             self.field(&mut root, "skills", "skills = [\"jackin-machine-readable-pr\"]").unwrap_or_default();
+        let tag_overrides = self
+            .field(
+                &mut root,
+                "tag_overrides",
+                "tag_overrides = [{ kind = \"pr\", value = \"https://…/pull/7\", action = \"set\" }]",
+            )
+            .unwrap_or_default();
         self.finish(&root);
         Some(AgentFile {
             role,
@@ -193,10 +215,12 @@ impl Reader<'_> {
             agents,
             initial_agent: initial.map(|(id, _)| id),
             user,
+            operator_uid,
             git,
             limits,
             mux,
             skills,
+            tag_overrides,
             ..AgentFile::new(instance?)
         })
     }
@@ -282,7 +306,7 @@ impl Reader<'_> {
             command: command.map(|(words, _)| words).unwrap_or_default(),
             runtime: runtime.map(|(name, _)| name),
             env: env.map(|(env, _)| env).unwrap_or_default(),
-            without: Vec::new(),
+            without: self.field(table, "without", "without = [\"OTHER_TOKEN\"]").unwrap_or_default(),
             observable: self.field(table, "observable", "observable = true").unwrap_or_default(),
             transcripts: transcripts.map(|(paths, _)| paths).unwrap_or_default(),
             plain_tags: self.field(table, "plain_tags", "plain_tags = true").unwrap_or_default(),
@@ -396,6 +420,8 @@ workspace = "api"
 workdir = "/workspace"
 initial_agent = "claude"
 skills = ["pr"]
+operator_uid = 1001
+tag_overrides = [{ kind = "status", value = "on hold", action = "unset", at = 5 }]
 
 [[agents]]
 id = "claude"
@@ -403,6 +429,7 @@ display = "Claude Code"
 command = ["claude", "--continue"]
 runtime = "claude"
 env = { A = "1" }
+without = ["B"]
 observable = true
 
 [[agents]]
@@ -437,7 +464,7 @@ clipboard = false
 
     #[test]
     fn a_file_reads_as_it_is_written() {
-        let outcome = read(WHOLE);
+        let outcome = read_agent_file(WHOLE);
         assert_eq!(outcome.unknown, []);
         let file = outcome.result.unwrap();
         // The same as what serde makes of it.
@@ -448,7 +475,7 @@ clipboard = false
     #[test]
     fn every_mistake_is_told_at_once_with_its_line_and_what_to_write() {
         let text = "version = \"x\"\nworkdir = \"here\"\ninitial_agent = \"nobody\"\n\n[[agents]]\nid = \"a\"\nruntime = \"perl\"\ncommand = \"a b\"\n\n[[agents]]\nid = \"a\"\nenv = { \"A=B\" = \"\" }\n\n[[agents]]\nobservable = 1\n\n[mux.keys]\nprefix = \"hyper+x\"\nbind = { x = \"explode\" }\n";
-        let mistakes = read(text).result.unwrap_err();
+        let mistakes = read_agent_file(text).result.unwrap_err();
         let told: Vec<String> =
             mistakes.iter().map(|mistake| format!("{}: {}", mistake.line, mistake.what)).collect();
         for expected in [
@@ -477,7 +504,7 @@ clipboard = false
     #[test]
     fn what_a_newer_host_writes_is_ignored_and_told() {
         let text = "version = 1\ninstance = \"a\"\ncolour = \"red\"\n[mux]\nfont = \"x\"\n[[agents]]\nid = \"a\"\nmood = 3\n";
-        let outcome = read(text);
+        let outcome = read_agent_file(text);
         assert!(outcome.result.is_ok());
         let unknown: Vec<String> =
             outcome.unknown.iter().map(|unknown| format!("{} {}", unknown.line, unknown.what)).collect();
@@ -486,9 +513,9 @@ clipboard = false
 
     #[test]
     fn another_version_and_what_is_no_toml_are_refused() {
-        let mistakes = read("version = 2\ninstance = \"a\"\n").result.unwrap_err();
+        let mistakes = read_agent_file("version = 2\ninstance = \"a\"\n").result.unwrap_err();
         assert!(mistakes[0].what.contains("version 2 is not understood by this capsule, which reads 1"));
-        let mistakes = read("version = 1\ninstance = \n").result.unwrap_err();
+        let mistakes = read_agent_file("version = 1\ninstance = \n").result.unwrap_err();
         assert_eq!((mistakes.len(), mistakes[0].line), (1, 2));
     }
 }

@@ -1,6 +1,6 @@
 //! The attached operator's terminal: frames go to it, one at a time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jackin_core::EventKind;
 use jackin_core::protocol::Version;
@@ -49,6 +49,7 @@ impl Daemon {
             term: hello.term.as_deref(),
             colorterm: hello.colorterm.as_deref(),
         };
+        self.tell_context();
         self.mux.handle_input(Input::Attached(terminal), self.steady());
         self.publish(EventKind::ClientAttached);
     }
@@ -79,8 +80,12 @@ impl Daemon {
     }
 
     pub(super) fn render(&mut self, permit: mpsc::OwnedPermit<ToClient>) {
+        let begun = self.frame_log.is_on().then(|| (Instant::now(), self.mux.frames()));
         let mut screen = Vec::new();
         self.mux.render(self.steady(), &mut screen);
+        if let Some((start, before)) = begun {
+            self.frame_log.drew(before, self.mux.frames(), screen.len(), start.elapsed());
+        }
         permit.send(ToClient::Screen(screen));
     }
 
@@ -115,6 +120,7 @@ impl Daemon {
         self.write_record();
         self.carry_out();
         self.complete_recordings().await;
+        self.take_remnants_along().await;
         let on_purpose = self.last.as_ref().is_some_and(|session| session.stopped_on_purpose);
         let reason =
             if on_purpose { ShutdownReason::Stopped } else { ShutdownReason::AllSessionsEnded { exit_code } };

@@ -20,6 +20,7 @@ impl Daemon {
             on_purpose: session.stopped_on_purpose,
             at: self.clock.now(),
             screen: self.mux.text(session.pane, 0).unwrap_or_default(),
+            tags: self.tags.declared_by(id),
         };
         self.endings.add(ended.with_wait_status(wait_status));
     }
@@ -35,6 +36,7 @@ impl Daemon {
             stopped: self.stopping,
             sessions: self.endings.take(),
             tags: self.tags.entries(),
+            tag_overrides: self.tags.overrides(),
         };
         if let Err(error) = record.write(&directory) {
             tracing::error!("cannot write how the sessions ended to {}: {error}", directory.display());

@@ -26,6 +26,7 @@ impl Daemon {
                         session.resize(size);
                         let id = session.id;
                         self.record_size(id, size);
+                        self.screen_changed(id);
                     }
                 }
                 Output::Spawn { pane, launch, .. } => {

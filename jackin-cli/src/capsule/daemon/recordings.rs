@@ -77,7 +77,7 @@ impl Daemon {
         self.recordings.active.insert(id, recorder);
         self.begin_recording(id);
         self.publish(EventKind::RecordingStarted { session_id: id, path });
-        self.tell_recordings();
+        self.tell_context();
         Ok(outcome)
     }
 
@@ -172,17 +172,13 @@ impl Daemon {
         }
         let path = path.display().to_string();
         self.publish(EventKind::RecordingEnded { session_id: session, path, trouble });
-        self.tell_recordings();
+        self.tell_context();
     }
 
     /// The details that the operator can ask for name the files.
-    fn tell_recordings(&mut self) {
+    pub(super) fn recording_details(&self) -> impl Iterator<Item = (String, String)> {
         let active = self.recordings.active.iter();
-        let details =
-            active.map(|(id, recorder)| (format!("recording {id}"), recorder.path.display().to_string()));
-        let context = jackin_mux::Context { details: details.collect(), ..self.context.clone() };
-        self.mux.handle_input(jackin_mux::Input::Context(&context), self.steady());
-        self.context = context;
+        active.map(|(id, recorder)| (format!("recording {id}"), recorder.path.display().to_string()))
     }
 
     /// Gives the files that are being written a moment to be completed.

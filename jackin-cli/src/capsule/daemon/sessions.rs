@@ -1,20 +1,26 @@
 //! What sessions do: they print, end, and are told to end.
 
+use std::collections::BTreeSet;
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jackin_core::protocol::control::SessionInfo;
 use jackin_core::{AgentStatus, EventKind, SessionId};
 use jackin_mux::Input;
 use jackin_status::ProcessEnd;
+use rustix::process::Signal;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::super::session::{Session, SessionEvent, exit_code};
+use super::super::sweep::sweep_now;
 use super::super::watch::directory_in_front;
 use super::Daemon;
 
 /// How long sessions that were told to end may take until they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(3);
+
+/// How long what is left of them may take when the capsule itself ends.
+const LAST_GRACE: Duration = Duration::from_millis(500);
 
 /// The exit code of a program that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
@@ -44,11 +50,13 @@ impl Daemon {
         if session.plain_tags {
             self.watcher.printed(id, bytes, self.clock.now());
         }
+        self.frame_log.printed(session.pane);
         self.mux.handle_input(Input::Pty { pane: session.pane, bytes }, now);
         if self.mux.backlog(session.pane) > 0 {
             session.parked.push(permit);
         }
         self.record(id, bytes);
+        self.screen_changed(id);
     }
 
     pub(super) fn exited(&mut self, id: SessionId, wait_status: ExitStatus) {
@@ -72,9 +80,17 @@ impl Daemon {
             self.keep(id);
         }
         self.remember_end(id, status, wait_status);
+        self.end_preview(id);
+        self.count_usage(id);
         self.end_recording(id);
         self.tags.forget(id);
         self.last = self.sessions.remove(&id);
+        if let Some(leader) = self.last.as_ref().and_then(Session::leader) {
+            self.sweeper.sweep(leader, Signal::HUP);
+            if on_purpose {
+                self.remnants.push((leader, Instant::now() + TERM_GRACE));
+            }
+        }
         if self.sessions.is_empty() {
             // Its screen is the last thing that the operator sees.
             self.publish(EventKind::AllSessionsEnded);
@@ -89,6 +105,31 @@ impl Daemon {
         self.stopping = true;
         let kill_at = tokio::time::Instant::now() + TERM_GRACE;
         self.sessions.values_mut().for_each(|session| session.stop(kill_at));
+    }
+
+    /// Kills what is left of sessions that were told to end, whose time is over.
+    pub(super) fn sweep_remnants(&mut self) {
+        let now = Instant::now();
+        let sweeper = self.sweeper.clone();
+        self.remnants.retain(|(leader, at)| {
+            if *at <= now {
+                sweeper.sweep(*leader, Signal::KILL);
+            }
+            *at > now
+        });
+    }
+
+    /// Nothing that was told to end outlives us, and the last session's jobs hear that it is over.
+    pub(super) async fn take_remnants_along(&mut self) {
+        let last = self.last.as_ref().and_then(Session::leader);
+        let told: BTreeSet<u32> = self.remnants.drain(..).map(|(leader, _)| leader).collect();
+        let all = told.iter().copied().chain(last).map(|leader| (leader, Signal::HUP)).collect();
+        if !sweep_now(&all) || told.is_empty() {
+            return;
+        }
+        let left = told.into_iter().map(|leader| (leader, Signal::KILL)).collect();
+        tokio::time::sleep(LAST_GRACE).await;
+        sweep_now(&left);
     }
 
     /// Tells one session to end.
@@ -107,7 +148,7 @@ impl Daemon {
         all
     }
 
-    pub(super) fn session_info(&self, session: &Session) -> SessionInfo {
+    pub(in crate::capsule) fn session_info(&self, session: &Session) -> SessionInfo {
         let Session { id, pane, title, observed, .. } = session;
         let authority = observed.authority();
         let cwd = session.leader().and_then(directory_in_front).or_else(|| session.cwd.clone());

@@ -56,8 +56,17 @@ impl Daemon {
     pub(super) fn start_in(&mut self, pane: PaneId, launch: Launch, origin: Origin) -> Result<SessionId> {
         // Every session has one pane, and neither kind of number is used again.
         let id = SessionId::new(pane.get()).context("a pane's number is not 0")?;
-        let Launch { mut command, env: given, name, rules, family, transcripts, plain_tags, sse_port } =
-            launch;
+        let Launch {
+            mut command,
+            env: given,
+            without,
+            name,
+            rules,
+            family,
+            transcripts,
+            plain_tags,
+            sse_port,
+        } = launch;
         if command.is_empty() {
             command.push(self.shell());
         }
@@ -84,6 +93,7 @@ impl Daemon {
         let program = Program {
             command: &command,
             env: own,
+            without: &without,
             cwd: cwd.as_deref(),
             user: self.user.as_ref(),
             size,

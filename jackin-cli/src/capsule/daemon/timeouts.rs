@@ -14,10 +14,15 @@ impl Daemon {
         let now = self.steady();
         if self.mux.poll_timeout().is_some_and(|due| due <= now) {
             self.mux.handle_input(Input::Tick, now);
-            for session in self.sessions.values_mut() {
+            let mut caught_up = Vec::new();
+            for session in self.sessions.values_mut().filter(|session| !session.parked.is_empty()) {
+                caught_up.push(session.id);
                 if self.mux.backlog(session.pane) == 0 {
                     session.parked.clear();
                 }
+            }
+            for id in caught_up {
+                self.screen_changed(id);
             }
             self.carry_out();
         }
@@ -34,10 +39,14 @@ impl Daemon {
         let frame = self.mux.frame_due().filter(|due| *due > steady);
         let mux = [frame, self.next_viewer_frame(), self.mux.poll_timeout()].into_iter().flatten().min();
         let mux = mux.map(|at| self.started + at.since(Timestamp::default()));
-        [kill.map(tokio::time::Instant::into_std), observe, mux, self.turns.due()].into_iter().flatten().min()
+        let kill = kill.map(tokio::time::Instant::into_std);
+        let remnant = self.remnants.iter().map(|(_, at)| *at).min();
+        [kill, observe, mux, self.turns.due(), self.next_preview(), remnant].into_iter().flatten().min()
     }
 
     pub(super) fn handle_timeouts(&mut self) {
+        self.draw_previews();
+        self.sweep_remnants();
         let now = tokio::time::Instant::now();
         for session in self.sessions.values_mut() {
             if session.kill_at.is_some_and(|at| at <= now) {

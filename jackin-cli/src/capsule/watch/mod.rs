@@ -6,10 +6,12 @@
 //! that it would look again. Where nothing happens, it sleeps.
 
 mod foreground;
+mod head;
 mod owner;
 mod places;
 mod plain;
 mod process;
+mod resources;
 mod rules;
 mod sse;
 mod subject;
@@ -24,11 +26,14 @@ use jackin_core::{InstanceName, RuntimeEvent, SessionId, Timestamp};
 use jackin_status::{Channel, Foreground, Look, Screen};
 use jackin_tags::AgentTagEvent;
 
+pub(super) use head::Branch;
 pub(super) use places::Surroundings;
+pub(super) use resources::measure;
 
 use super::agents::Family;
 use super::exec_as::read_as;
 use super::user::SessionUser;
+use head::Head;
 use worker::{Wake, Worker};
 
 /// How much plain output may wait to be read; what a program prints on top of that is not searched for tags.
@@ -49,11 +54,26 @@ pub(super) fn ancestry(pid: u32) -> Option<(u32, u32)> {
     Some((u32::try_from(stat.parent).ok()?, u32::try_from(stat.session).ok()?))
 }
 
+/// The processes that are in sessions of which the leader is wanted, each with that leader.
+pub(super) fn members(is_wanted: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
+    let session = |pid: u32| u32::try_from(process::stat(pid)?.session).ok();
+    let all = process::all().filter_map(|pid| Some((pid, session(pid)?)));
+    all.filter(|(_, leader)| is_wanted(*leader)).collect()
+}
+
 /// The daemon's end of the thread.
 #[derive(Debug)]
 pub(super) struct Watcher {
     to_worker: std::sync::mpsc::Sender<Wake>,
     plain_waiting: Arc<AtomicUsize>,
+}
+
+/// Where the thread tells what it finds.
+#[derive(Debug)]
+pub(super) struct Watching {
+    pub(super) findings: tokio::sync::mpsc::Sender<(SessionId, Finding)>,
+    /// What is checked out in the working directory.
+    pub(super) branch: tokio::sync::watch::Sender<Option<Branch>>,
 }
 
 /// A session to be watched.
@@ -126,9 +146,10 @@ impl Watcher {
     /// Starts the thread, which reads files as `user` where one is given. Rules in `rule_directories` come before the built-in ones.
     pub(super) fn start(
         instance: InstanceName,
+        workdir: Option<PathBuf>,
         rule_directories: Vec<PathBuf>,
         user: Option<SessionUser>,
-        findings: tokio::sync::mpsc::Sender<(SessionId, Finding)>,
+        watching: Watching,
     ) -> std::io::Result<Self> {
         let (to_worker, wakes) = std::sync::mpsc::channel();
         let plain_waiting = Arc::new(AtomicUsize::new(0));
@@ -141,7 +162,8 @@ impl Watcher {
                 tracing::error!("agents cannot be watched as user {}: {error}", user.uid);
                 return;
             }
-            Worker::new(instance, rule_directories, findings, to_self, waiting).run(&wakes);
+            let head = workdir.map(Head::new);
+            Worker::new(instance, head, rule_directories, watching, to_self, waiting).run(&wakes);
         })?;
         Ok(Self { to_worker, plain_waiting })
     }

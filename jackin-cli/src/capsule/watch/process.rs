@@ -14,7 +14,7 @@ const LONGEST: u64 = 256 << 10;
 const MOST_BELOW: usize = 256;
 
 /// The kernel's unit of a process's starting time, the same on every Linux.
-const TICKS_PER_SECOND: u64 = 100;
+pub(super) const TICKS_PER_SECOND: u64 = 100;
 
 /// What /proc/PID/stat tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub(super) struct Stat {
     pub(super) front: i32,
     /// When it started, in ticks since the system did. With the number this names a process for good.
     pub(super) started: u64,
+    /// The processor time that it and its children that have ended used.
+    pub(super) ticks: u64,
+    /// How much of its memory is there.
+    pub(super) resident_pages: u64,
 }
 
 pub(super) fn stat(pid: u32) -> Option<Stat> {
@@ -42,6 +46,7 @@ fn parse(text: &[u8]) -> Option<Stat> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // Counted from the state, which is field 3 of the manual page.
     let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
+    let amount = |at: usize| number(at).and_then(|amount| u64::try_from(amount).ok()).unwrap_or(0);
     Some(Stat {
         name,
         parent: number(1)? as i32,
@@ -49,7 +54,15 @@ fn parse(text: &[u8]) -> Option<Stat> {
         session: number(3)? as i32,
         front: number(5)? as i32,
         started: fields.get(19)?.parse().ok()?,
+        ticks: (11..15).map(amount).fold(0, u64::saturating_add),
+        resident_pages: amount(21),
     })
+}
+
+/// The numbers of all processes.
+pub(super) fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 pub(super) fn command_line(pid: u32) -> Vec<String> {

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use jackin_core::{InstanceName, SessionId};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::head::Head;
 use super::owner::{Candidate, owner};
 use super::plain::PlainOutput;
 use super::rules::Rules;
 use super::subject::{Sought, Watched};
-use super::{Finding, Order, sse};
+use super::{Branch, Finding, Order, Watching, sse};
 
 /// What wakes the thread.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Worker {
     instance: InstanceName,
     rules: Rules,
     findings: tokio::sync::mpsc::Sender<(SessionId, Finding)>,
+    head: Option<Head>,
+    branch: tokio::sync::watch::Sender<Option<Branch>>,
     to_self: Sender<Wake>,
     plain_waiting: Arc<AtomicUsize>,
     sessions: BTreeMap<SessionId, Watched>,
@@ -40,8 +43,9 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(
         instance: InstanceName,
+        head: Option<Head>,
         rule_directories: Vec<PathBuf>,
-        findings: tokio::sync::mpsc::Sender<(SessionId, Finding)>,
+        Watching { findings, branch }: Watching,
         to_self: Sender<Wake>,
         plain_waiting: Arc<AtomicUsize>,
     ) -> Self {
@@ -49,6 +53,8 @@ impl Worker {
             instance,
             rules: Rules::new(rule_directories),
             findings,
+            head,
+            branch,
             files: Files::new(to_self.clone()),
             to_self,
             plain_waiting,
@@ -59,6 +65,7 @@ impl Worker {
 
     /// Runs until the daemon is gone.
     pub(super) fn run(mut self, wakes: &Receiver<Wake>) {
+        self.look_at_head();
         loop {
             let due = self.sessions.values().filter_map(Watched::due).min();
             let wake = match due {
@@ -70,6 +77,7 @@ impl Worker {
                 Ok(Wake::Order(id, order)) => self.obey(id, order),
                 Ok(Wake::Changed) => {
                     self.files.noticed();
+                    self.look_at_head();
                     self.sessions.values_mut().for_each(Watched::files_changed);
                 }
                 Ok(Wake::Ended(id)) => {
@@ -103,6 +111,8 @@ impl Worker {
                 self.watch_files();
             }
             Order::Look { typed } => {
+                // A repository that was not there when we last looked, or that cannot be watched.
+                self.look_at_head();
                 if let Some(session) = self.sessions.get_mut(&id) {
                     session.active(typed);
                 }
@@ -190,8 +200,25 @@ impl Worker {
         }
     }
 
+    fn look_at_head(&mut self) {
+        let Some(head) = &mut self.head else { return };
+        let before = head.directory().map(Path::to_owned);
+        let branch = head.look();
+        let moved = head.directory() != before.as_deref();
+        self.branch.send_if_modified(|told| {
+            let is_news = *told != branch;
+            *told = branch;
+            is_news
+        });
+        if moved {
+            self.watch_files();
+        }
+    }
+
     fn watch_files(&mut self) {
-        let wanted = self.sessions.values().flat_map(Watched::directories).collect();
+        let of_head = self.head.as_ref().and_then(Head::directory).map(Path::to_owned);
+        let of_sessions = self.sessions.values().flat_map(Watched::directories);
+        let wanted = of_sessions.chain(of_head).collect();
         self.files.watch(wanted);
     }
 

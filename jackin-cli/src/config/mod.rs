@@ -1,0 +1,103 @@
+//! The operator's configuration: what may be written, where it is, and everything that is wrong with it.
+
+mod agents;
+mod command;
+mod paths;
+mod read;
+mod schema;
+mod value;
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use jackin_core::MuxEntry;
+use jackin_tools::Tools;
+use thiserror::Error;
+
+pub(crate) use agents::SHELL;
+pub(crate) use command::{ConfigArgs, run};
+pub(crate) use paths::at_home;
+pub use paths::{NoHome, Paths};
+pub(crate) use read::is_variable;
+pub use read::{Mistake, Mistakes};
+pub use schema::{
+    AgentConfig, BackendKind, Config, ConsoleConfig, Defaults, GithubConfig, Grouping, HostConfig,
+    LimitsConfig, MuxConfig, NotifyConfig, NotifyOsc, RestConfig, RoleConfig, RunsConfig, SidecarConfig,
+    WorkspaceConfig,
+};
+pub use value::{Bytes, Endpoint, Mount, QuietTime, Seconds, ValueError};
+
+/// A configuration with every field, each with a word about it.
+pub const REFERENCE: &str = include_str!("reference.toml");
+
+/// Why there is no configuration.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It cannot be understood.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// Nobody knows where it would be.
+    #[error(transparent)]
+    NoHome(#[from] NoHome),
+}
+
+/// A configuration, its tools, and where it was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What is configured.
+    pub config: Config,
+    /// The team's own tools and handlers.
+    pub tools: Tools,
+    /// Where things are.
+    pub paths: Paths,
+}
+
+impl Loaded {
+    /// The operator's configuration. A missing file means defaults that work.
+    pub fn from_env() -> Result<Self, LoadError> {
+        Self::from(Paths::from_env()?)
+    }
+
+    /// The configuration in these directories.
+    pub fn from(paths: Paths) -> Result<Self, LoadError> {
+        let file = paths.config_file();
+        let text = match read_text(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(LoadError::Read { path: file, error }),
+        };
+        let (config, tools) =
+            read::read(&text).map_err(|mistakes| mistakes.of_file(file.display().to_string()))?;
+        Ok(Self { config, tools, paths })
+    }
+}
+
+impl Config {
+    /// Reads a configuration; everything that is wrong is told, not just the first mistake.
+    pub fn parse(text: &str) -> Result<Self, Mistakes> {
+        read::read(text).map(|(config, _)| config)
+    }
+
+    /// The multiplexer's settings as a capsule is told them.
+    pub fn mux_entry(&self) -> MuxEntry {
+        let MuxConfig { escape_time, chrome, history_lines, history_bytes, forward } = self.mux.clone();
+        MuxEntry { keys: self.keys.clone(), escape_time, chrome, history_lines, history_bytes, forward }
+    }
+}
+
+/// Reads no more than shows that a file is too large.
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(Tools::MAX_CONFIG as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,296 @@
+//! Does what the update asked for, beside the loop: every effect is a task of its own, and answers with a message.
+
+mod line;
+mod notify;
+mod screen;
+mod tool;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jackin_core::protocol::control::Request;
+use jackin_core::{InstanceName, SessionId, TagKind};
+use tokio::sync::mpsc;
+
+use self::line::Lines;
+use self::screen::Watch;
+use self::tool::Tools;
+use super::Actions;
+use super::update::{Effect, Message, Purpose};
+use crate::config::{Loaded, NotifyConfig, NotifyOsc};
+use crate::host::{Fleet, repair_tag};
+
+/// How long the repair of a tag may take.
+const REPAIRING: Duration = Duration::from_secs(15);
+
+/// Whatever does I/O for the console.
+pub(super) struct Effects {
+    fleet: Fleet,
+    actions: Arc<dyn Actions>,
+    messages: mpsc::Sender<Message>,
+    lines: Lines,
+    watch: Option<Watch>,
+    tools: Tools,
+    notify: NotifyConfig,
+    osc: NotifyOsc,
+    outputs: PathBuf,
+}
+
+/// What only the loop can do, because it has the terminal.
+#[derive(Debug, PartialEq)]
+pub(super) enum ForLoop {
+    Attach {
+        instance: InstanceName,
+        session: Option<SessionId>,
+    },
+    /// Bytes for the terminal, that draw nothing.
+    Write(String),
+    Redraw,
+    Suspend,
+}
+
+impl Effects {
+    pub(super) fn new(
+        loaded: &Loaded,
+        fleet: Fleet,
+        actions: Arc<dyn Actions>,
+        messages: mpsc::Sender<Message>,
+    ) -> Self {
+        let notify = loaded.config.notify.clone();
+        let osc = notify.osc.unwrap_or_else(|| notify::usual_osc(|name| std::env::var(name).ok()));
+        Self {
+            lines: Lines::new(fleet.clone()),
+            fleet,
+            actions,
+            messages,
+            watch: None,
+            tools: Tools::default(),
+            notify,
+            osc,
+            outputs: loaded.paths.home().join("outputs"),
+        }
+    }
+
+    /// Begins an effect. What has to be done with the terminal comes back.
+    pub(super) fn start(&mut self, effect: Effect) -> Option<ForLoop> {
+        match effect {
+            Effect::Attach { instance, session } => return Some(ForLoop::Attach { instance, session }),
+            Effect::Copy(text) => return Some(ForLoop::Write(clipboard(&text))),
+            Effect::Redraw => return Some(ForLoop::Redraw),
+            Effect::Suspend => return Some(ForLoop::Suspend),
+            // Leaving is the model's own affair.
+            Effect::Quit => {}
+            Effect::Call { instance, request, purpose } => self.call(instance, *request, purpose),
+            Effect::Tag { instance, kind, value, set } => self.tag(instance, kind, value, set),
+            Effect::Watch(of) => {
+                let messages = self.messages.clone();
+                self.watch = of.map(|of| Watch::start(self.fleet.clone(), of, messages));
+            }
+            Effect::Run { run, command, limit } => {
+                self.tools.run(run, &command, limit, self.messages.clone());
+            }
+            Effect::Stop(run) => self.tools.stop(run),
+            Effect::Open { command, what } => tool::open(&command, what, self.messages.clone()),
+            Effect::Keep { name, text } => self.keep(&name, text),
+            Effect::Notify(notification) => {
+                let (config, osc, messages) = (self.notify.clone(), self.osc, self.messages.clone());
+                tokio::spawn(async move {
+                    if notify::is_quiet(config.quiet).await {
+                        return;
+                    }
+                    let bytes = notify::sequence(&config, osc, &notification);
+                    if !bytes.is_empty() {
+                        let _ = messages.send(Message::Write(bytes)).await;
+                    }
+                    if let Err(text) = notify::desktop(&config, &notification).await {
+                        let _ = messages.send(Message::Said { text, bad: true }).await;
+                    }
+                });
+            }
+            Effect::NewAgent(choice) => {
+                let (actions, messages) = (self.actions.clone(), self.messages.clone());
+                tokio::spawn(async move {
+                    let (steps, mut step) = mpsc::unbounded_channel::<String>();
+                    let told = messages.clone();
+                    tokio::spawn(async move {
+                        while let Some(text) = step.recv().await {
+                            let _ = told.send(Message::Said { text, bad: false }).await;
+                        }
+                    });
+                    let mut tell = move |text: &str| {
+                        let _ = steps.send(text.to_owned());
+                    };
+                    let made = actions.new_agent(choice, &mut tell).await;
+                    let said = match made {
+                        Ok(instance) => Message::Made(instance),
+                        Err(error) => Message::Said { text: format!("{error:#}"), bad: true },
+                    };
+                    let _ = messages.send(said).await;
+                });
+            }
+            Effect::Eject(instance) => {
+                let actions = self.actions.clone();
+                self.act(async move {
+                    actions.eject(&instance).await?;
+                    Ok(format!("{instance} was ejected"))
+                });
+            }
+            Effect::Exile => {
+                let actions = self.actions.clone();
+                self.act(async move {
+                    let count = actions.exile().await?;
+                    Ok(format!("{count} ejected"))
+                });
+            }
+            Effect::Restart(instance) => {
+                let actions = self.actions.clone();
+                self.act(async move {
+                    actions.restart(&instance).await?;
+                    Ok(format!("{instance} runs again"))
+                });
+            }
+            Effect::TakeAway(instance) => {
+                let actions = self.actions.clone();
+                // Whatever is left is found by the next command.
+                tokio::spawn(async move { actions.ended(&instance).await });
+            }
+            Effect::Branch { instance, dir } => {
+                let messages = self.messages.clone();
+                tokio::spawn(async move {
+                    let found = tokio::task::spawn_blocking(move || crate::host::branch(&dir)).await;
+                    let branch = found.unwrap_or_default();
+                    let _ = messages.send(Message::Branch { instance, branch }).await;
+                });
+            }
+            Effect::PullRequest(url) => {
+                let (actions, messages) = (self.actions.clone(), self.messages.clone());
+                tokio::spawn(async move {
+                    let found = actions.pull_request(&url).await;
+                    let _ = messages.send(Message::PullRequest { url, found }).await;
+                });
+            }
+        }
+        None
+    }
+
+    /// Asks an instance's capsule for the loop itself.
+    pub(super) fn ask(
+        &mut self,
+        instance: &InstanceName,
+        request: Request,
+    ) -> impl Future<Output = Result<serde_json::Value, String>> + Send + 'static {
+        self.lines.call(instance, request)
+    }
+
+    fn call(&mut self, instance: InstanceName, request: Request, purpose: Purpose) {
+        let (answer, messages) = (self.lines.call(&instance, request), self.messages.clone());
+        tokio::spawn(async move {
+            let answer = answer.await;
+            let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
+        });
+    }
+
+    /// Sets or hides a tag, and writes that down for the day on which the capsule is started again.
+    fn tag(&mut self, instance: InstanceName, kind: TagKind, value: String, set: bool) {
+        let (messages, fleet) = (self.messages.clone(), self.fleet.clone());
+        tokio::spawn(async move {
+            let repair = repair_tag(&fleet, &instance, kind.clone(), value.clone(), set);
+            let done = tokio::time::timeout(REPAIRING, repair).await;
+            let (text, bad) = match done {
+                Ok(Ok(())) => (format!("{kind} {}: {value}", if set { "set" } else { "hidden" }), false),
+                Ok(Err(error)) => (format!("{instance}: {error:#}"), true),
+                Err(_) => (format!("{instance} does not answer: the tag is as it was"), true),
+            };
+            let _ = messages.send(Message::Said { text, bad }).await;
+        });
+    }
+
+    fn act(&self, action: impl Future<Output = anyhow::Result<String>> + Send + 'static) {
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            let (text, bad) = match action.await {
+                Ok(text) => (text, false),
+                Err(error) => (format!("{error:#}"), true),
+            };
+            let _ = messages.send(Message::Said { text, bad }).await;
+        });
+    }
+
+    fn keep(&self, name: &str, text: String) {
+        let (dir, messages) = (self.outputs.clone(), self.messages.clone());
+        let file = file_name(name);
+        tokio::spawn(async move {
+            let kept = tokio::task::spawn_blocking(move || keep(&dir, &file, &text)).await;
+            let (text, bad) = match kept {
+                Ok(Ok(path)) => (format!("written to {}", path.display()), false),
+                Ok(Err(error)) => (format!("cannot write the output: {error}"), true),
+                Err(_) => ("cannot write the output".to_owned(), true),
+            };
+            let _ = messages.send(Message::Said { text, bad }).await;
+        });
+    }
+}
+
+/// A name that is a file's.
+fn file_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let plain = plain.trim_matches('-');
+    if plain.is_empty() { "output".to_owned() } else { plain.chars().take(60).collect() }
+}
+
+/// Writes a text to a file that was not there.
+fn keep(dir: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(dir)?;
+    for number in 1_u32.. {
+        let path = dir.join(if number == 1 { format!("{name}.txt") } else { format!("{name}-{number}.txt") });
+        match std::fs::File::create_new(&path) {
+            Ok(mut file) => {
+                file.write_all(text.as_bytes())?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("there are more numbers than files")
+}
+
+/// The sequence that puts text into the clipboard of the operator's terminal, over ssh as well.
+fn clipboard(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut base64 = String::with_capacity(text.len() * 4 / 3 + 4);
+    for chunk in text.as_bytes().chunks(3) {
+        let bits =
+            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            base64.push(if place <= chunk.len() { letter as char } else { '=' });
+        }
+    }
+    format!("\x1b]52;c;{base64}\x1b\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clipboard_gets_what_was_copied() {
+        for (text, base64) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("ü\n", "w7wK")] {
+            assert_eq!(clipboard(text), format!("\x1b]52;c;{base64}\x1b\\"));
+        }
+    }
+
+    #[test]
+    fn kept_outputs_never_replace_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = file_name("Run ../lint!");
+        assert_eq!(name, "run----lint");
+        let paths = [keep(dir.path(), &name, "a").unwrap(), keep(dir.path(), &name, "b").unwrap()];
+        assert_ne!(paths[0], paths[1]);
+        assert_eq!(std::fs::read_to_string(&paths[0]).unwrap(), "a");
+    }
+}

@@ -1,0 +1,98 @@
+//! What capsules answered.
+
+use jackin_core::InstanceName;
+use jackin_core::protocol::control::{Explanation, Recording, Request, Resources, Snapshot, Tags};
+use serde_json::Value;
+
+use super::{Effect, Purpose, call, look};
+use crate::console::model::Model;
+use crate::console::model::modal::Modal;
+use crate::host::FleetEvent;
+
+/// Takes an answer.
+pub(super) fn answer(
+    model: &mut Model,
+    instance: &InstanceName,
+    purpose: Purpose,
+    answer: Result<Value, String>,
+    effects: &mut Vec<Effect>,
+) {
+    let value = match answer {
+        Ok(value) => value,
+        Err(why) => return failed(model, instance, purpose, why),
+    };
+    match purpose {
+        Purpose::Done(words) => model.say(words),
+        Purpose::DoneAndLook(words) => {
+            model.say(words);
+            look(instance, effects);
+        }
+        Purpose::Look => {
+            if let Some(snapshot) = read::<Snapshot>(model, value) {
+                // Events that came in the meantime are newer than what was asked for before them.
+                let known = model.fleet.instances.get(instance).map_or(0, |instance| instance.seq);
+                if snapshot.seq >= known && snapshot.status.instance == *instance {
+                    super::fleet(model, FleetEvent::Snapshot(Box::new(snapshot)), effects);
+                }
+            }
+        }
+        Purpose::Tags => {
+            if let Some(tags) = read::<Tags>(model, value)
+                && let Some(instance) = model.fleet.instances.get_mut(instance)
+            {
+                instance.set_tags(tags.tags);
+                model.refresh();
+            }
+        }
+        Purpose::Explain(of) => {
+            let told = serde_json::from_value::<Explanation>(value).map(Box::new);
+            show(model, &of, &told.map_err(|error| error.to_string()));
+        }
+        Purpose::Resources => {
+            if let Ok(resources) = serde_json::from_value::<Resources>(value) {
+                model.changed = model.fleet.measured(instance, &resources);
+            }
+        }
+        Purpose::Recorded { began } => {
+            if let Some(Recording { path }) = read(model, value) {
+                model.say(if began { format!("recording to {path}") } else { format!("recorded: {path}") });
+            }
+            effects.push(call(instance, Request::Snapshot {}, Purpose::Look));
+        }
+    }
+}
+
+fn failed(model: &mut Model, instance: &InstanceName, purpose: Purpose, why: String) {
+    match purpose {
+        Purpose::Explain(of) => show(model, &of, &Err(why)),
+        // Nobody asked for these; the list tells whether the instance answers.
+        Purpose::Resources | Purpose::Look | Purpose::Tags => {}
+        Purpose::Done(_) | Purpose::DoneAndLook(_) | Purpose::Recorded { .. } => {
+            model.complain(format!("{instance}: {why}"));
+        }
+    }
+}
+
+fn show(
+    model: &mut Model,
+    about: &super::super::model::rows::RowKey,
+    answer: &Result<Box<Explanation>, String>,
+) {
+    for modal in &mut model.modals {
+        if let Modal::Explain { of, told, .. } = modal
+            && of == about
+        {
+            *told = Some(answer.clone());
+        }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(model: &mut Model, value: Value) -> Option<T> {
+    match serde_json::from_value(value) {
+        Ok(read) => Some(read),
+        Err(error) => {
+            model.complain(format!("the capsule's answer could not be read: {error}"));
+            None
+        }
+    }
+}

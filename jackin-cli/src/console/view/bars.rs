@@ -1,0 +1,136 @@
+//! The line at the top and the lines at the bottom.
+
+use jackin_tools::{ConsoleAction, RESERVED_KEYS};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+use super::list::counts;
+use super::pencil::{Pencil, tint};
+use super::scene::{Scene, Target};
+use super::text::{cut, width};
+use super::theme::Theme;
+use crate::config::Grouping;
+use crate::console::model::Model;
+use crate::console::model::rows::Sort;
+
+/// What the whole fleet does.
+pub(super) fn top(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme) {
+    tint(buffer, area, theme.selected());
+    let mut pencil = Pencil::new(buffer, area, 0);
+    pencil.write(" jackin ", theme.strong());
+    pencil.skip(1);
+    let all = model.counts.all();
+    let noun = if all == 1 { "agent" } else { "agents" };
+    pencil.write(&format!("{all} {noun}  "), Style::new());
+    let words = area.width >= 70;
+    // The bar is reversed, so that a colour would be a background: the signs alone have to do.
+    counts(&mut pencil, &model.counts, Theme { colors: false, ..theme }, words);
+    let mut notes = Vec::new();
+    if model.runs.running() > 0 {
+        notes.push(format!(
+            "{} running",
+            if model.runs.running() == 1 {
+                "1 tool".to_owned()
+            } else {
+                format!("{} tools", model.runs.running())
+            }
+        ));
+    }
+    if !model.listing.filter.is_empty() {
+        notes.push(format!("filter {}", model.listing.filter));
+    }
+    if model.listing.sort != Sort::default() {
+        notes.push(format!("by {}", model.listing.sort.word()));
+    }
+    if model.listing.grouping == Grouping::Host {
+        notes.push("by host".to_owned());
+    }
+    let note = format!("{} ", notes.join(" · "));
+    let room = pencil.room();
+    let note = cut(&note, room.saturating_sub(1));
+    pencil.skip(room.saturating_sub(width(&note)));
+    pencil.write(&note, Style::new());
+}
+
+/// How many lines the bottom takes.
+pub(super) fn bottom_rows(model: &Model, height: u16) -> u16 {
+    if height >= 8 && !model.visible_tools().is_empty() { 2 } else { 1 }
+}
+
+/// The tools on their keys, and a line for messages, the filter, or the most useful keys.
+pub(super) fn bottom(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme, scene: &mut Scene) {
+    if area.height > 1 {
+        let mut pencil = Pencil::new(buffer, area, 0);
+        for tool in model.visible_tools() {
+            let key = tool.key.to_string();
+            // A name that does not fit as a whole would look like another one.
+            if pencil.room() < width(&key) + width(&super::text::clean(&tool.name)) + 3 {
+                pencil.write("…", theme.quiet());
+                break;
+            }
+            let start = pencil.write(&format!(" {key} "), theme.key());
+            let name = pencil.write(&format!(" {} ", tool.name), Style::new());
+            let cells = Rect { width: start.width + name.width, ..start };
+            scene.targets.push((cells, Target::Tool(tool.key)));
+        }
+    }
+    let line = area.height.saturating_sub(1);
+    if let Some(filter) = &model.filtering {
+        let mut pencil = Pencil::new(buffer, area, line);
+        pencil.write("/", theme.strong());
+        let before = pencil.write(filter.before(), Style::new());
+        scene.cursor = Some(Position { x: before.right().min(area.right().saturating_sub(1)), y: before.y });
+        let after = &filter.text()[filter.before().len()..];
+        pencil.write(after, Style::new());
+        pencil.write("  Enter keeps it, Esc clears it", theme.quiet());
+    } else if let Some(message) = &model.message {
+        let style = if message.bad { theme.bad() } else { Style::new() };
+        Pencil::new(buffer, area, line).write(&format!(" {}", message.text), style);
+    } else {
+        hints(buffer, area, line, model, theme, scene);
+    }
+}
+
+fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme, scene: &mut Scene) {
+    let asks = model.session().is_some_and(|session| session.question().is_some());
+    let over = model.session().is_some_and(|session| session.status.is_over());
+    let mut offered = vec![(ConsoleAction::Attach, "attach")];
+    offered.extend(asks.then_some((ConsoleAction::Answer, "answer")));
+    offered.extend(over.then_some((ConsoleAction::Restart, "restart")));
+    offered.extend([
+        (ConsoleAction::Send, "send"),
+        (ConsoleAction::NewAgent, "new"),
+        (ConsoleAction::OpenLink, "open"),
+        (ConsoleAction::Filter, "filter"),
+        (ConsoleAction::Help, "help"),
+        (ConsoleAction::Quit, "quit"),
+        (ConsoleAction::RepairTags, "tags"),
+        (ConsoleAction::Palette, "commands"),
+    ]);
+    let mut pencil = Pencil::new(buffer, area, line);
+    for (action, word) in offered {
+        let Some(key) = key_for(action) else { continue };
+        if pencil.room() < width(&key) + width(word) + 3 {
+            break;
+        }
+        let start = pencil.write(&format!(" {key} "), theme.strong());
+        let word = pencil.write(word, theme.quiet());
+        pencil.skip(1);
+        scene.targets.push((Rect { width: start.width + word.width, ..start }, Target::Action(action)));
+    }
+}
+
+/// The key that a hint names: the first of the table that is one character, else the first.
+pub(super) fn key_for(action: ConsoleAction) -> Option<String> {
+    let mut keys =
+        RESERVED_KEYS.iter().filter(|reserved| reserved.action == action).map(|reserved| reserved.key);
+    let first = keys.next()?;
+    let plain = |key: &jackin_tools::Key| matches!(key, jackin_tools::Key::Char(_));
+    let key = if plain(&first) || action == ConsoleAction::Attach {
+        first
+    } else {
+        keys.find(plain).unwrap_or(first)
+    };
+    Some(key.to_string())
+}

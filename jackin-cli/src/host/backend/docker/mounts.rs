@@ -1,0 +1,173 @@
+//! What of the host appears in a container.
+
+use std::path::{Path, PathBuf};
+
+use bollard::models::{Mount, MountType};
+
+use super::super::BackendError;
+use crate::config::at_home;
+use crate::host::plan::Plan;
+
+/// Files and directories in a home that open doors elsewhere.
+const CREDENTIALS: [&str; 13] = [
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".docker",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pypirc",
+];
+
+/// Sockets that make their user root of the host.
+const ENGINE_SOCKETS: [&str; 4] = [
+    "/run/docker.sock",
+    "/var/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+];
+
+/// The workspace and what is mounted beside it. `local` tells whether paths are those of this machine.
+pub(super) fn mounts(plan: &Plan, local: bool) -> Result<Vec<Mount>, BackendError> {
+    let mut mounts = Vec::new();
+    if let Some(workdir) = &plan.host_workdir {
+        mounts.push(bind(workdir, &plan.workdir, false, local)?);
+    }
+    for mount in &plan.mounts {
+        refuse_own(&mount.destination)?;
+        mounts.push(match path_of(&mount.source) {
+            Some(path) => bind(&path, &mount.destination, mount.read_only, local)?,
+            None => volume(&mount.source, &mount.destination, mount.read_only),
+        });
+    }
+    refuse_own(&plan.workdir)?;
+    Ok(mounts)
+}
+
+/// A volume of the engine, at this place.
+pub(super) fn volume(name: &str, destination: &str, read_only: bool) -> Mount {
+    Mount {
+        typ: Some(MountType::VOLUME),
+        source: Some(name.to_owned()),
+        target: Some(destination.to_owned()),
+        read_only: Some(read_only),
+        ..Mount::default()
+    }
+}
+
+/// A directory or file of the host, at this place.
+pub(super) fn bind(
+    source: &Path,
+    destination: &str,
+    read_only: bool,
+    local: bool,
+) -> Result<Mount, BackendError> {
+    let source =
+        if local { std::path::absolute(source).unwrap_or_else(|_| source.into()) } else { source.into() };
+    if local && !source.exists() {
+        let what = format!("{} is to be mounted at {destination}, and is not there", source.display());
+        return Err(BackendError::Impossible(what));
+    }
+    Ok(Mount {
+        typ: Some(MountType::BIND),
+        source: Some(source.to_string_lossy().into_owned()),
+        target: Some(destination.to_owned()),
+        read_only: Some(read_only),
+        ..Mount::default()
+    })
+}
+
+/// The path that a mount's source is; none if it is a volume's name.
+fn path_of(source: &str) -> Option<PathBuf> {
+    let is_path = source.contains('/') || source.starts_with('.') || source == "~";
+    is_path.then(|| at_home(Path::new(source)))
+}
+
+/// Refuses to hide what the capsule lives in.
+fn refuse_own(destination: &str) -> Result<(), BackendError> {
+    let path = Path::new(destination);
+    let plain = path
+        .components()
+        .all(|part| matches!(part, std::path::Component::RootDir | std::path::Component::Normal(_)));
+    if !plain || path == Path::new("/") || path.starts_with("/jackin") {
+        return Err(BackendError::Impossible(format!(
+            "nothing can be mounted at {destination}: choose an absolute path that is not below /jackin"
+        )));
+    }
+    Ok(())
+}
+
+/// What an operator should know before an agent gets all this.
+pub(super) fn warnings(plan: &Plan, home: Option<&Path>, engine_socket: Option<&Path>) -> Vec<String> {
+    let sources = plan.mounts.iter().filter_map(|mount| path_of(&mount.source));
+    let sources = plan.host_workdir.iter().cloned().chain(sources);
+    sources.filter_map(|source| Some(format!("warning: {}", danger(&source, home, engine_socket)?))).collect()
+}
+
+fn danger(source: &Path, home: Option<&Path>, engine_socket: Option<&Path>) -> Option<String> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
+    let (shown, source) = (source.display(), real(source));
+    let sockets = ENGINE_SOCKETS.iter().map(Path::new).chain(engine_socket).map(real);
+    if let Some(socket) = sockets.into_iter().find(|socket| socket.starts_with(&source)) {
+        return Some(format!(
+            "the agent gets {shown} and with it {}: whoever can use that is root on the host",
+            socket.display()
+        ));
+    }
+    let home = real(home?);
+    if home.starts_with(&source) {
+        return Some(format!("the agent gets {shown}: all of your home, with every key and token in it"));
+    }
+    let inside = CREDENTIALS.iter().map(|name| real(&home.join(name)));
+    let found = inside.into_iter().find(|path| source.starts_with(path))?;
+    Some(format!("the agent gets {shown}: the credentials in {} are its own then", found.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BackendKind;
+
+    fn plan(mounts: &[&str]) -> Plan {
+        let mut plan = Plan::new("api".parse().unwrap(), BackendKind::Docker, "api", "/workspace");
+        plan.mounts = mounts.iter().map(|mount| mount.parse().unwrap()).collect();
+        plan
+    }
+
+    #[test]
+    fn what_opens_doors_is_warned_of() {
+        let home = tempfile::tempdir().unwrap();
+        let warn = |mounts: &[&str]| warnings(&plan(mounts), Some(home.path()), None);
+        let at = |path: &str| format!("{}/{path}:/x", home.path().display());
+        assert!(warn(&["/opt/data:/x", "cache:/y", &at("src"), &at(".sshd")]).is_empty());
+        for bad in [at(""), at(".ssh"), at(".ssh/id"), at(".config/gh"), "/var/run/docker.sock:/s".into()] {
+            assert_eq!(warn(&[&bad]).len(), 1, "{bad}");
+        }
+        assert!(warn(&["/:/host"])[0].contains("root on the host"));
+        let mut at_home = plan(&[]);
+        at_home.host_workdir = Some(home.path().into());
+        assert!(warnings(&at_home, Some(home.path()), None)[0].contains("all of your home"));
+        let other = warnings(&plan(&["/opt/d.sock:/s"]), None, Some(Path::new("/opt/d.sock")));
+        assert!(other[0].contains("root on the host"), "{other:?}");
+    }
+
+    #[test]
+    fn volumes_are_told_from_paths_and_the_capsule_is_left_alone() {
+        let found = mounts(&plan(&["cache:/cache", "/etc:/e:ro"]), true).unwrap();
+        let kinds: Vec<_> =
+            found.iter().map(|mount| (mount.typ.unwrap(), mount.read_only.unwrap())).collect();
+        assert_eq!(kinds, [(MountType::VOLUME, false), (MountType::BIND, true)]);
+        for bad in ["/etc:/jackin/run", "/etc:/jackin", "/etc:/", "/etc:/a/../jackin/run"] {
+            assert!(mounts(&plan(&[bad]), true).unwrap_err().to_string().contains("/jackin"), "{bad}");
+        }
+        let missing = mounts(&plan(&["/no/such:/x"]), true).unwrap_err().to_string();
+        assert!(missing.contains("not there"), "{missing}");
+        assert!(mounts(&plan(&["/no/such:/x"]), false).is_ok(), "another machine has other directories");
+    }
+}

@@ -1,0 +1,198 @@
+//! The words of the command line.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use super::{ask, console, doctor, hooks, list, load, status, tags, values};
+use crate::capsule::{self, CapsuleArgs, block_on};
+use crate::config::{self, ConfigArgs, Loaded};
+use crate::demo;
+use crate::run::{self, RunArgs, RunsArgs};
+use crate::tools::{self, ToolArgs};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "jackin",
+    version,
+    about = "Run many coding agents side by side and always know which one needs you",
+    after_help = "Exit codes: 0 done; 1 refused or failed, with the reason on standard error; 2 a mistake in the \
+                  configuration or on the command line; 124 the time ran out."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Watch three scripted agents work, ask and crash; needs nothing installed
+    Demo,
+    /// Show every agent on one screen; `jackin` alone does the same
+    Console,
+    /// Start an agent in a directory or workspace, and attach to it
+    Load(load::LoadArgs),
+    /// Attach to an instance again
+    Hardline(load::HardlineArgs),
+    /// List every instance, what it does, and since when
+    #[command(visible_alias = "list")]
+    Ls(list::ListArgs),
+    /// The same as ls; below it, how a status comes about
+    Status(status::StatusArgs),
+    /// Wait until instances are in a state
+    Wait(ask::WaitArgs),
+    /// Print what happens in all instances, as it happens
+    Events(ask::EventsArgs),
+    /// Type a prompt into a session; refused while its agent is busy or asks
+    Send(ask::SendArgs),
+    /// Print what stands on a session's screen
+    Read(ask::ReadArgs),
+    /// Print why a session's status is what it is
+    Explain(ask::SessionArgs),
+    /// Mark a session's result as seen
+    Ack(ask::SessionArgs),
+    /// Record a session as asciicast
+    Record(ask::RecordArgs),
+    /// Correct and look into what agents declare with <jackin:…> tags
+    Tags(tags::TagsArgs),
+    /// Start an ended instance again, as it was
+    Restart(load::RestartArgs),
+    /// End instances and take away what was made for them
+    Eject(load::EjectArgs),
+    /// End every instance
+    Exile(load::ExileArgs),
+    /// Take away what interrupted commands and ended instances left
+    Gc(load::GcArgs),
+    /// Clean up after instances as they end
+    Watch(load::WatchArgs),
+    /// Run an agent without a terminal and keep a record
+    Run(Box<RunArgs>),
+    /// List, show, follow and stop headless runs
+    Runs(RunsArgs),
+    /// List, check and run the team's own tools
+    Tool(ToolArgs),
+    /// Check, show and edit the configuration
+    Config(ConfigArgs),
+    /// Add our hooks to an agent's own settings, or take them out
+    Hooks(hooks::HooksArgs),
+    /// Look at everything that agents need, and say how to mend what is missing
+    Doctor(doctor::DoctorArgs),
+    /// Run and control a capsule by hand
+    Capsule(CapsuleArgs),
+    /// Print completions for your shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a directory
+    Man {
+        /// Write one page for each command
+        #[arg(long, value_name = "DIR")]
+        dir: Option<std::path::PathBuf>,
+    },
+    /// Play the demo's agent
+    #[command(hide = true)]
+    DemoAgent(demo::AgentArgs),
+}
+
+/// The `jackin` program.
+pub fn main() -> ExitCode {
+    let command = Cli::parse().command.unwrap_or_else(|| {
+        // Without a terminal there is nobody to look at the console.
+        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            eprint!("{}", Cli::command().render_help());
+            std::process::exit(2);
+        }
+        Command::Console
+    });
+    capsule::exit(carry_out(command))
+}
+
+fn carry_out(command: Command) -> Result<u8> {
+    match command {
+        Command::Demo => demo::run(),
+        Command::DemoAgent(args) => demo::play(&args),
+        Command::Capsule(args) => capsule::run(args),
+        Command::Config(args) => config::run(args),
+        Command::Tool(args) => tools::run(args, Box::new(|instance| Box::pin(values::look_up(instance)))),
+        Command::Run(args) => with_configuration(|loaded| run::run(&loaded, &args)),
+        Command::Runs(args) => with_configuration(|loaded| run::runs(&loaded, args)),
+        Command::Hooks(args) => hooks::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "jackin", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::Man { dir } => manual(dir.as_deref()),
+        Command::Status(args) => match status::run(args) {
+            status::Outcome::Done(result) => result,
+            status::Outcome::List(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
+        },
+        Command::Tags(args) => match tags::run(args) {
+            tags::Outcome::Done(result) => result,
+            tags::Outcome::Ask(command) => on(|loaded| async move { ask::tags(&loaded, command).await }),
+        },
+        Command::Console => on(console::console),
+        Command::Load(args) => on(|loaded| async move { load::load(&loaded, args).await }),
+        Command::Hardline(args) => on(|loaded| async move { load::hardline(&loaded, &args).await }),
+        Command::Ls(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
+        Command::Wait(args) => on(|loaded| async move { ask::wait(&loaded, args).await }),
+        Command::Events(args) => on(|loaded| async move { ask::events(&loaded, args).await }),
+        Command::Send(args) => on(|loaded| async move { ask::send(&loaded, args).await }),
+        Command::Read(args) => on(|loaded| async move { ask::read(&loaded, args).await }),
+        Command::Explain(args) => on(|loaded| async move { ask::explain_status(&loaded, args).await }),
+        Command::Ack(args) => on(|loaded| async move { ask::ack(&loaded, args).await }),
+        Command::Record(args) => on(|loaded| async move { ask::record(&loaded, args).await }),
+        Command::Restart(args) => on(|loaded| async move { load::restart(&loaded, &args).await }),
+        Command::Eject(args) => on(|loaded| async move { load::eject(&loaded, args).await }),
+        Command::Exile(args) => on(|loaded| async move { load::exile(&loaded, args).await }),
+        Command::Gc(args) => on(|loaded| async move { load::gc(&loaded, &args).await }),
+        Command::Doctor(args) => on(|loaded| async move { doctor::doctor(&loaded, &args).await }),
+        Command::Watch(args) => on(|loaded| async move { load::watch(&loaded, &args).await }),
+    }
+}
+
+/// Carries out something that needs the configuration and an event loop.
+fn on<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -> Result<u8> {
+    with_configuration(|loaded| block_on(command(loaded)))
+}
+
+/// Carries out something that needs the configuration. What is wrong with that has an exit code of its own.
+fn with_configuration(command: impl FnOnce(Loaded) -> Result<u8>) -> Result<u8> {
+    match Loaded::from_env() {
+        Ok(loaded) => command(loaded),
+        Err(config::LoadError::Mistakes(mistakes)) => {
+            eprintln!("{}", capsule::printable(&mistakes.to_string()));
+            Ok(WRONG)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The exit code for a mistake in the configuration.
+const WRONG: u8 = 2;
+
+fn manual(dir: Option<&std::path::Path>) -> Result<u8> {
+    match dir {
+        Some(dir) => {
+            std::fs::create_dir_all(dir)?;
+            clap_mangen::generate_to(Cli::command(), dir)?;
+        }
+        None => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod documented;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,93 @@
+//! `jackin console`, and what the console has the host do.
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use jackin_core::InstanceName;
+use jackin_core::protocol::control::PullRequest;
+
+use super::backend::Steps;
+use super::fleet::{Fleet, LOCAL};
+use super::github::Github;
+use super::life;
+use super::planning::PlanArgs;
+use crate::capsule;
+use crate::config::{BackendKind, Loaded};
+use crate::console::{self, Actions, NewAgent};
+
+/// Shows all instances until the operator leaves; the exit code.
+pub(super) async fn console(loaded: Loaded) -> Result<u8> {
+    let fleet = Fleet::new(&loaded);
+    show(&loaded, fleet).await
+}
+
+/// The console over these hosts.
+pub(crate) async fn show(loaded: &Loaded, fleet: Fleet) -> Result<u8> {
+    let events = fleet.follow();
+    let github = Github::new(&loaded.config.github);
+    let actions = HostActions { loaded: loaded.clone(), fleet: fleet.clone(), github };
+    console::run(loaded, fleet, events, actions).await
+}
+
+/// The host, as the console needs it.
+pub(crate) struct HostActions {
+    loaded: Loaded,
+    fleet: Fleet,
+    github: Github,
+}
+
+#[async_trait]
+impl Actions for HostActions {
+    async fn attach(&self, instance: &InstanceName) -> Result<String> {
+        let member = self.fleet.find(instance).await?;
+        let parting = life::attach_member(&member, capsule::Part::Operator).await?;
+        Ok(format!("{instance}: {}", parting.message))
+    }
+
+    async fn new_agent(&self, choice: NewAgent, step: &mut Steps<'_>) -> Result<InstanceName> {
+        let NewAgent { target, role, agent, host } = choice;
+        // One word alone is a role or a target, as on the command line.
+        let (first, second) = match role {
+            Some(role) => (role.to_string(), Some(target)),
+            None => (target, None),
+        };
+        let (backend, host) = match host.as_deref() {
+            None => (None, None),
+            Some(LOCAL) => (Some(BackendKind::Local), None),
+            Some(super::fleet::DOCKER) => (Some(BackendKind::Docker), None),
+            Some(_) => (Some(BackendKind::Docker), host),
+        };
+        let args =
+            PlanArgs { role: Some(first), target: second, agent, backend, host, ..PlanArgs::default() };
+        let member = life::launch(&self.loaded, &self.fleet, &args, step).await?;
+        Ok(member.instance)
+    }
+
+    async fn eject(&self, instance: &InstanceName) -> Result<()> {
+        life::eject(&self.fleet, instance).await.map(|_| ())
+    }
+
+    async fn exile(&self) -> Result<usize> {
+        let mut ejected = 0;
+        for host in self.fleet.list().await {
+            for view in host.instances.unwrap_or_default() {
+                life::eject(&self.fleet, &view.instance)
+                    .await
+                    .with_context(|| format!("{} could not be ejected", view.instance))?;
+                ejected += 1;
+            }
+        }
+        Ok(ejected)
+    }
+
+    async fn restart(&self, instance: &InstanceName) -> Result<()> {
+        life::relaunch(&self.fleet, instance, &mut |_| {}).await.map(|_| ())
+    }
+
+    async fn ended(&self, instance: &InstanceName) -> Result<()> {
+        life::reconcile(&self.fleet, instance, false).await.map(|_| ())
+    }
+
+    async fn pull_request(&self, url: &str) -> Option<PullRequest> {
+        self.github.pull_request(url).await
+    }
+}

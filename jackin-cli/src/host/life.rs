@@ -1,0 +1,297 @@
+//! The life of an instance: made, attached to, ended, taken away. Every step is written down before it is taken, so
+//! that a command that was interrupted leaves nothing that cannot be found.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use jackin_core::{InstanceName, Timestamp};
+
+use super::backend::{BackendError, Ending, Life, Steps};
+use super::fleet::{Fleet, Member};
+use super::manifest::{Lock, Manifest, ManifestError, Phase};
+use super::plan::Plan;
+use super::planning::{self, PlanArgs, Planned};
+use super::worktree::{self, Removed};
+use crate::capsule;
+use crate::config::{BackendKind, Loaded, Mount, Paths};
+
+/// Makes what was planned, and returns it once its capsule answers. If that fails, nothing is left.
+pub(super) async fn launch(
+    loaded: &Loaded,
+    fleet: &Fleet,
+    args: &PlanArgs,
+    step: &mut Steps<'_>,
+) -> Result<Member> {
+    loop {
+        let Planned { mut plan, worktree, name_is_free } = planning::plan(loaded, args)?;
+        let taken = ManifestError::Exists(plan.instance.clone());
+        let lock = match fleet.manifests().try_lock(&plan.instance)? {
+            Some(lock) => lock,
+            // Somebody else makes an instance of that name at this moment.
+            None if name_is_free => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            // Or looks after one that is ending.
+            None => fleet.manifests().lock(&plan.instance).await?,
+        };
+        if fleet.manifests().read(&plan.instance)?.is_some() {
+            if name_is_free {
+                continue;
+            }
+            return Err(taken.into());
+        }
+        if worktree {
+            add_worktree(&loaded.paths, &mut plan)?;
+        }
+        let manifest = Manifest::launching(plan, capsule::now());
+        return make(fleet, manifest, lock, step).await;
+    }
+}
+
+/// Makes an instance out of a plan, whose name must be free.
+pub(crate) async fn launch_plan(fleet: &Fleet, plan: Plan, step: &mut Steps<'_>) -> Result<Member> {
+    let lock = fleet.manifests().lock(&plan.instance).await?;
+    if fleet.manifests().read(&plan.instance)?.is_some() {
+        return Err(ManifestError::Exists(plan.instance).into());
+    }
+    make(fleet, Manifest::launching(plan, capsule::now()), lock, step).await
+}
+
+fn add_worktree(paths: &Paths, plan: &mut Plan) -> Result<()> {
+    let Some(directory) = plan.host_workdir.clone() else { return Ok(()) };
+    let worktree = worktree::plan(paths, &plan.instance, &directory)?;
+    // The agent works in the same part of the repository as the operator.
+    let below = directory.strip_prefix(&worktree.repository).unwrap_or(std::path::Path::new(""));
+    let own = if below.as_os_str().is_empty() { worktree.path.clone() } else { worktree.path.join(below) };
+    if plan.workdir == directory.display().to_string() {
+        plan.workdir = own.display().to_string();
+    }
+    if plan.backend == BackendKind::Docker {
+        // The worktree's own file names the repository by its path on this machine.
+        let repository = worktree::git_dir(&worktree.repository)?;
+        let path = repository.to_str().context("the repository's path is not UTF-8")?.to_owned();
+        plan.mounts.push(Mount { source: path.clone(), destination: path, read_only: false });
+    }
+    plan.host_workdir = Some(own);
+    plan.worktree = Some(worktree);
+    Ok(())
+}
+
+/// Makes an instance again as it was made before.
+pub(crate) async fn relaunch(fleet: &Fleet, instance: &InstanceName, step: &mut Steps<'_>) -> Result<Member> {
+    let lock = fleet.manifests().lock(instance).await?;
+    let member = fleet.find(instance).await?;
+    let manifest = member.manifest.clone().with_context(|| {
+        format!("this machine has no record of {instance}: restart it where it was loaded")
+    })?;
+    if member.backend.inspect(instance).await? == Life::Running {
+        anyhow::bail!(
+            "{instance} is running: end it first with `jackin eject {instance}`, or attach with `jackin hardline {instance}`"
+        );
+    }
+    step("taking away what is left of it");
+    member.backend.remove(instance).await?;
+    let (launcher, phase) = (Some(std::process::id()), Phase::Launching);
+    make(fleet, Manifest { phase, launcher, ..manifest }, lock, step).await
+}
+
+async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Steps<'_>) -> Result<Member> {
+    let host = Fleet::host_of(&manifest.plan);
+    let backend = fleet.host(&host)?;
+    let instance = manifest.plan.instance.clone();
+    fleet.manifests().write(&manifest)?;
+    let member = Member { host, backend: backend.clone(), instance, manifest: Some(manifest.clone()) };
+    let made = async {
+        if let Some(worktree) = manifest.plan.worktree.as_ref().filter(|worktree| !worktree.path.exists()) {
+            step("making a worktree");
+            worktree::create(worktree)?;
+        }
+        let secrets = manifest.plan.secrets(|name| std::env::var(name).ok());
+        backend.create(&manifest.plan, &secrets, step).await?;
+        anyhow::Ok(())
+    };
+    let made = tokio::select! {
+        made = made => made,
+        () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+    };
+    if let Err(error) = made {
+        step("taking away what was made");
+        return Err(match take_away(fleet, &member).await {
+            Ok(_) => error,
+            Err(left) => {
+                error.context(format!("and not everything could be taken away ({left:#}): run `jackin gc`"))
+            }
+        });
+    }
+    (manifest.phase, manifest.launcher) = (Phase::Ready, None);
+    fleet.manifests().write(&manifest)?;
+    drop(lock);
+    Ok(Member { manifest: Some(manifest), ..member })
+}
+
+/// Ctrl+C, or a request to end.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+/// What became of an instance's worktree when it was taken away, for people.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    pub(super) worktree: Option<std::path::PathBuf>,
+    pub(super) branch: Option<String>,
+}
+
+impl Left {
+    /// What the operator should know, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let worktree = self
+            .worktree
+            .as_ref()
+            .map(|path| format!("the worktree {} has changes in no commit and is kept", path.display()));
+        let branch = self.branch.as_ref().map(|branch| format!("its commits are on the branch {branch}"));
+        worktree.into_iter().chain(branch).collect()
+    }
+}
+
+/// Takes everything away that was made for an instance. The caller has its lock.
+pub(super) async fn take_away(fleet: &Fleet, member: &Member) -> Result<Left> {
+    member.backend.remove(&member.instance).await?;
+    let mut left = Left::default();
+    if let Some(worktree) = member.manifest.as_ref().and_then(|manifest| manifest.plan.worktree.as_ref()) {
+        // A launcher that was killed may have left a Git behind that is still at it.
+        let begin = tokio::time::Instant::now();
+        while worktree::is_being_made(worktree) && begin.elapsed() < ENDING {
+            tokio::time::sleep(PAUSE).await;
+        }
+        match worktree::remove(worktree)? {
+            Removed::Gone { kept_branch } => left.branch = kept_branch,
+            Removed::Kept => left.worktree = Some(worktree.path.clone()),
+        }
+    }
+    fleet.manifests().remove(&member.instance)?;
+    Ok(left)
+}
+
+/// Ends an instance and takes everything away.
+pub(crate) async fn eject(fleet: &Fleet, instance: &InstanceName) -> Result<Left> {
+    let _lock = fleet.manifests().lock(instance).await?;
+    let member = fleet.find(instance).await?;
+    take_away(fleet, &member).await
+}
+
+/// What was found when an instance was looked after.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// It runs, or somebody is at work on it.
+    Alive,
+    /// It ended badly, and what is left of it is kept for the operator to see.
+    Kept(Ending),
+    /// It ended well, or was left half made, or was gone; now nothing of it is left.
+    TakenAway(Left),
+}
+
+/// Takes away what an ended instance left, unless it ended badly. With `everything`, that too.
+pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything: bool) -> Result<Found> {
+    let Some(_lock) = fleet.manifests().try_lock(instance)? else { return Ok(Found::Alive) };
+    let member = match fleet.find(instance).await {
+        Ok(member) => member,
+        Err(BackendError::NotFound(_)) => return Ok(Found::TakenAway(Left::default())),
+        Err(error) => return Err(error.into()),
+    };
+    match member.backend.inspect(instance).await? {
+        // Whoever made it would have the lock.
+        Life::Running
+            if member.manifest.as_ref().is_some_and(|manifest| manifest.phase == Phase::Launching) => {}
+        Life::Running => return Ok(Found::Alive),
+        Life::Ended(ending) if !ending.is_clean() && !everything => return Ok(Found::Kept(ending)),
+        Life::Ended(_) | Life::Unfinished | Life::Absent => {}
+    }
+    Ok(Found::TakenAway(take_away(fleet, &member).await?))
+}
+
+/// Takes away what instances that ended well have left, quickly, before something is listed. What does not answer is
+/// left for later.
+pub(super) async fn tidy(fleet: &Fleet) {
+    let (manifests, _) = fleet.manifests().list();
+    let tidied = manifests.iter().map(|manifest| {
+        let tidied = reconcile(fleet, &manifest.plan.instance, false);
+        tokio::time::timeout(super::fleet::PATIENCE, tidied)
+    });
+    futures_util::future::join_all(tidied).await;
+}
+
+/// A socket of this machine is the shortest way; any other stream will do.
+pub(super) async fn attach_member(member: &Member, part: capsule::Part) -> Result<capsule::Parting> {
+    match member.backend.socket(&member.instance).await {
+        Some(socket) => capsule::attach(&socket, part).await,
+        None => capsule::attach_over(member.backend.open(&member.instance).await?, part).await,
+    }
+}
+
+/// Shows an instance on this terminal, and looks after it when it has ended; the exit code.
+pub(super) async fn attach(fleet: &Fleet, member: &Member, read_only: bool) -> Result<u8> {
+    let part = if read_only { capsule::Part::Viewer } else { capsule::Part::Operator };
+    let parting = attach_member(member, part).await?;
+    let instance = &member.instance;
+    say(&parting.message);
+    if parting.still_running {
+        say(&format!("attach again: jackin hardline {instance}"));
+        return Ok(parting.exit_code);
+    }
+    match ended(fleet, member).await? {
+        Found::Alive => say(&format!("attach again: jackin hardline {instance}")),
+        Found::Kept(ending) => {
+            say(&format!("{instance} {}; what is left of it is kept", ending.status()));
+            say(&format!(
+                "look: jackin hardline {instance} --inspect   again: jackin restart {instance}   away: jackin eject {instance}"
+            ));
+        }
+        Found::TakenAway(left) => left.lines().iter().for_each(|line| say(line)),
+    }
+    Ok(parting.exit_code)
+}
+
+/// How often is looked whether an instance that said goodbye has ended.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// How long it may take to end after it said goodbye.
+const ENDING: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Looks after an instance whose capsule is ending.
+async fn ended(fleet: &Fleet, member: &Member) -> Result<Found> {
+    let begin = tokio::time::Instant::now();
+    loop {
+        match reconcile(fleet, &member.instance, false).await? {
+            Found::Alive if begin.elapsed() < ENDING => tokio::time::sleep(PAUSE).await,
+            found => return Ok(found),
+        }
+    }
+}
+
+/// A line for the operator. Standard error keeps what scripts read clean.
+pub(super) fn say(line: &str) {
+    // Nobody may be there to read it.
+    let _ = writeln!(std::io::stderr(), "[jackin] {}", capsule::printable(line));
+}
+
+/// How long ago something was, in one word for a table.
+pub(super) fn ago(now: Timestamp, then: Timestamp) -> String {
+    let seconds = now.since(then).as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}

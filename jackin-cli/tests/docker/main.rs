@@ -1,0 +1,19 @@
+//! The Docker backend against a real engine. Images have no capsule in them: it is put into each container.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+#[path = "../support/docker.rs"]
+mod docker;
+
+mod bench;
+mod bytes;
+mod command_line;
+mod ends;
+mod engines;
+mod launch;
+mod leftovers;
+mod operators;
+mod read_only;
+mod refusals;
+mod sidecars;

@@ -1,0 +1,188 @@
+//! How instances begin and end.
+
+use std::path::PathBuf;
+
+use crate::operator::{Operator, git, processes};
+use crate::support::eventually;
+
+#[test]
+fn a_clean_end_leaves_nothing_and_nobody() {
+    let operator = Operator::new();
+    operator.ok(&["load", "--detach", "--name", "brief", "--", "sh", "-c", "read -r line"]);
+    assert_eq!(processes(&operator).len(), 3, "the capsule, its session and a watcher");
+    operator.ok(&["send", "brief", "go"]);
+    // The watcher that was left behind cleans up; no other command runs.
+    eventually("it is gone", || operator.left().is_empty());
+    eventually("nobody is left", || processes(&operator).is_empty());
+}
+
+#[test]
+fn a_crash_is_kept_until_it_is_restarted_or_ejected() {
+    let operator = Operator::new();
+    operator.ok(&[
+        "load",
+        "--detach",
+        "--name",
+        "bad",
+        "--",
+        "sh",
+        "-c",
+        "echo last words; read -r code; exit $code",
+    ]);
+    operator.ok(&["send", "bad", "7"]);
+    operator.ok(&["wait", "bad", "--until", "status:crashed", "--timeout", "60s"]);
+    eventually("it is listed as crashed", || operator.instance("bad")["state"] == "ended");
+    let instance = operator.instance("bad");
+    assert_eq!(instance["status"], serde_json::json!({ "kind": "crashed", "exit_code": 7 }));
+    assert_eq!(instance["attention"], "blocked");
+    let (code, why) = operator.refused(&["hardline", "bad"]);
+    assert_eq!(code, 1);
+    assert!(why.contains("has ended (crashed (exit code 7))") && why.contains("jackin restart bad"), "{why}");
+    assert!(operator.ok(&["hardline", "bad", "--inspect"]).contains("last words"));
+    let (_, why) = operator.refused(&["send", "bad", "x"]);
+    assert!(why.contains("bad has ended"), "{why}");
+    let gc = operator.json(&["gc", "--json"]);
+    assert_eq!((&gc["removed"], &gc["kept"][0]["instance"]), (&serde_json::json!([]), &"bad".into()));
+
+    operator.ok(&["restart", "bad", "--detach"]);
+    eventually("it runs again", || operator.ok(&["read", "bad"]).contains("last words"));
+    let (_, why) = operator.refused(&["restart", "bad"]);
+    assert!(why.contains("bad is running"), "{why}");
+    operator.ok(&["send", "bad", "8"]);
+    eventually("it crashed again", || operator.instance("bad")["status"]["exit_code"] == 8);
+    assert_eq!(operator.json(&["gc", "--all", "--json"])["removed"], serde_json::json!(["bad"]));
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_the_operator_said_about_tags_outlives_the_capsule() {
+    let operator = Operator::new();
+    operator.ok(&["load", "--detach", "--name", "x", "--", "sh", "-c", "read -r code; exit $code"]);
+    operator.ok(&["tags", "set", "x", "issue", "https://github.com/a/b/issues/2"]);
+    operator.ok(&["send", "x", "3"]);
+    eventually("it crashed", || operator.instance("x")["state"] == "ended");
+    operator.ok(&["restart", "x", "--detach"]);
+    eventually("it is there again", || {
+        operator.json(&["tags", "list", "x", "--json"])["tags"][0]["value"]
+            == "https://github.com/a/b/issues/2"
+    });
+}
+
+#[test]
+fn a_killed_capsule_is_a_crash() {
+    let operator = Operator::new();
+    operator.ok(&["load", "--detach", "--name", "shot", "--", "sleep", "1000"]);
+    let pid = std::fs::read_to_string(operator.home().join("sockets/shot/capsule.pid")).unwrap();
+    assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    eventually("it is known", || operator.instance("shot")["status"]["exit_code"] == 137);
+    eventually("nobody watches it any more", || {
+        processes(&operator).iter().all(|line| !line.contains(" watch "))
+    });
+    operator.ok(&["eject", "shot"]);
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn names_are_chosen_and_taken_ones_are_refused() {
+    let operator = Operator::new();
+    assert_eq!(operator.ok(&["load", "--detach", "--", "sleep", "1000"]), "shop");
+    assert_eq!(operator.ok(&["load", "--detach", "--", "sleep", "1000"]), "shop-2");
+    let (_, why) = operator.refused(&["load", "--detach", "--name", "shop", "--", "sleep", "1000"]);
+    assert!(why.contains("there is an instance shop already"), "{why}");
+    let (_, why) = operator.refused(&["hardline", "nobody"]);
+    assert!(why.contains("there is no instance nobody"), "{why}");
+    operator.ok(&["exile"]);
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn ten_that_start_at_once_get_ten_names() {
+    let operator = Operator::new();
+    let starting: Vec<_> = (0..10)
+        .map(|_| {
+            let mut command = operator.command(&["load", "--detach", "--no-watch", "--", "sleep", "1000"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut names: Vec<String> = starting
+        .into_iter()
+        .map(|child| {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 10);
+    assert_eq!(operator.json(&["ls", "--json"])["instances"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
+    let operator = Operator::new();
+    let shop = operator.shop();
+    if !git(&shop, &["init", "--quiet", "-b", "main"]) {
+        println!("skipped: git is not installed");
+        return;
+    }
+    assert!(git(&shop, &["commit", "--quiet", "--allow-empty", "-m", "first"]));
+    let load = ["load", "--json", "--worktree", "--name", "tree", "--", "sleep", "1000"];
+    let loaded = operator.json(&load);
+    let tree = PathBuf::from(loaded["workdir"].as_str().unwrap());
+    assert_eq!(tree, operator.home().join("worktrees/tree"));
+    assert_eq!(operator.instance("tree")["branch"], "jackin/tree");
+    operator.ok(&["eject", "tree"]);
+    assert!(!tree.exists());
+
+    operator.json(&load);
+    std::fs::write(tree.join("new.txt"), "work").unwrap();
+    let ejected = operator.json(&["eject", "tree", "--json"]);
+    assert_eq!(ejected["ejected"][0]["worktree"], tree.to_str().unwrap());
+    assert!(tree.join("new.txt").exists());
+    let (_, why) = operator.refused(&load);
+    assert!(why.contains("is there already"), "{why}");
+    assert_eq!(operator.left(), vec![tree]);
+}
+
+#[test]
+fn what_is_wrong_is_told_before_anything_is_made() {
+    let operator = Operator::new();
+    operator.configure("[defaults]\nagent = 7\nrole = \"nobody\"\n");
+    let (code, why) = operator.refused(&["load", "--detach"]);
+    assert_eq!(code, 2);
+    assert_eq!(why.lines().count(), 2, "{why}");
+    operator.configure("");
+    let (_, why) = operator.refused(&["load", "--detach", "--agent", "claude-of-nowhere"]);
+    assert!(why.contains("there is no agent"), "{why}");
+    let (_, why) = operator.refused(&["load", "--", "true"]);
+    assert!(why.contains("there is no terminal to attach to"), "{why}");
+    let (_, why) = operator.refused(&["load", "--detach", "/nowhere"]);
+    assert!(why.contains("nor is it a workspace"), "{why}");
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_program_that_does_not_exist_leaves_nothing() {
+    let operator = Operator::new();
+    let (_, why) = operator.refused(&["load", "--detach", "--", "/no/such/program"]);
+    assert!(why.contains("/no/such/program"), "{why}");
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_agent_gets_its_own_token_and_no_other() {
+    let operator = Operator::new();
+    operator.install("mine", "#!/bin/sh\nenv | sort\necho the end\nread -r line\n");
+    operator
+        .configure("[agents.mine]\ntokens = [\"MY_TOKEN\"]\n[agents.other]\ntokens = [\"OTHER_TOKEN\"]\n");
+    let mut load = operator.command(&["load", "--detach", "--agent", "mine", "--env", "PLAIN=1"]);
+    let output = load.env("MY_TOKEN", "s3cret").env("OTHER_TOKEN", "theirs").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    eventually("it printed", || operator.ok(&["read", "shop", "--history", "500"]).contains("the end"));
+    let seen = operator.ok(&["read", "shop", "--history", "500"]);
+    assert!(seen.contains("MY_TOKEN=s3cret") && seen.contains("PLAIN=1"), "{seen}");
+    assert!(!seen.contains("OTHER_TOKEN"), "{seen}");
+    let manifest = std::fs::read_to_string(operator.home().join("instances/shop.toml")).unwrap();
+    assert!(manifest.contains("MY_TOKEN") && !manifest.contains("s3cret"), "{manifest}");
+}

@@ -1,0 +1,9 @@
+//! The operator's command line over instances of this machine: real processes, real sockets, real files.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod interrupted;
+mod life;
+mod operator;
+mod scripts;
