@@ -5,6 +5,6 @@ mod decode;
 mod event;
 mod key;
 
-pub(crate) use decode::Decoder;
-pub(crate) use event::{Button, ClientEvent, Mouse, MouseAction, Reply, Wheel};
+pub use decode::Decoder;
+pub use event::{Button, ClientEvent, Mouse, MouseAction, Reply, Wheel};
 pub use key::{Key, KeyCode, KeyError, Mods};

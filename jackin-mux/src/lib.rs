@@ -128,7 +128,7 @@
 struct Readme;
 
 mod chrome;
-mod client;
+pub mod client;
 mod command;
 mod copy;
 mod dialog;

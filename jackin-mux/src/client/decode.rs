@@ -22,8 +22,28 @@ const MAX_STRING: usize = 1 << 20;
 
 const PASTE_END: &[u8] = b"\x1b[201~";
 
+/// Reads what an operator's terminal sends.
+///
+/// ```
+/// use std::time::Duration;
+/// use jackin_core::Timestamp;
+/// use jackin_mux::client::{ClientEvent, Decoder};
+///
+/// let mut decoder = Decoder::new(Duration::from_millis(25));
+/// let (mut keys, now) = (Vec::new(), Timestamp::from_millis(0));
+/// let mut note = |event: ClientEvent<'_>| {
+///     if let ClientEvent::Key { key, .. } = event {
+///         keys.push(key.to_string());
+///     }
+/// };
+/// decoder.feed(b"a\x02\x1b[1;5", now, &mut note);
+/// decoder.feed(b"C\x1b", now, &mut note);
+/// // Nothing followed the last byte.
+/// decoder.expire(decoder.poll_timeout().unwrap(), &mut note);
+/// assert_eq!(keys, ["a", "ctrl+b", "ctrl+right", "escape"]);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     /// The beginning of something whose end has not arrived.
     held: Vec<u8>,
     held_since: Option<Timestamp>,
@@ -42,12 +62,13 @@ enum Step<'a> {
 }
 
 impl Decoder {
-    pub(crate) fn new(escape_time: Duration) -> Self {
+    /// One that takes an ESC which nothing follows for so long for the Escape key.
+    pub fn new(escape_time: Duration) -> Self {
         Self { held: Vec::new(), held_since: None, searched: 0, in_paste: false, escape_time }
     }
 
     /// Takes what arrived and hands out what it means.
-    pub(crate) fn feed(&mut self, bytes: &[u8], now: Timestamp, mut each: impl FnMut(ClientEvent<'_>)) {
+    pub fn feed(&mut self, bytes: &[u8], now: Timestamp, mut each: impl FnMut(ClientEvent<'_>)) {
         if self.held.is_empty() {
             let used = self.decode(bytes, &mut each);
             self.held.extend_from_slice(&bytes[used..]);
@@ -62,14 +83,14 @@ impl Decoder {
     }
 
     /// When what is held will not be waited for any longer.
-    pub(crate) fn poll_timeout(&self) -> Option<Timestamp> {
+    pub fn poll_timeout(&self) -> Option<Timestamp> {
         let patience = if self.held.len() <= 2 { self.escape_time } else { SEQUENCE_TIME };
         // A paste has no end but its marker.
         self.held_since.filter(|_| !self.in_paste).map(|since| since + patience)
     }
 
     /// Hands out what is held as it is, if its time is over.
-    pub(crate) fn expire(&mut self, now: Timestamp, mut each: impl FnMut(ClientEvent<'_>)) {
+    pub fn expire(&mut self, now: Timestamp, mut each: impl FnMut(ClientEvent<'_>)) {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return;
         }
