@@ -13,7 +13,7 @@ use tokio::net::unix::pipe;
 
 /// A terminal device. Clones are the same one.
 #[derive(Clone, Debug)]
-pub(super) struct Device(Arc<Sides>);
+pub(crate) struct Device(Arc<Sides>);
 
 /// The pipe types watch any file that can be polled. Room to write is watched for only while there is none: every read at
 /// the other end makes room, and would wake us.
@@ -34,13 +34,13 @@ pub(super) fn open_pty(size: Size) -> Result<(Device, pty_process::Pts)> {
 
 impl Device {
     /// Watches a device that was opened so that reads and writes do not wait.
-    pub(super) fn watch(file: File) -> io::Result<Self> {
+    pub(crate) fn watch(file: File) -> io::Result<Self> {
         let reads = pipe::Receiver::from_file_unchecked(file.try_clone()?)?;
         Ok(Self(Arc::new(Sides { reads, file })))
     }
 
     /// What comes from the device, as soon as there is something; nothing or an error when it is gone.
-    pub(super) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+    pub(crate) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             self.0.reads.readable().await?;
             if let Some(read) = self.try_read(buf) {

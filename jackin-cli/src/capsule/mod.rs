@@ -52,6 +52,8 @@ pub(crate) use config::check_mux;
 pub use config::{AgentFileMistake, AgentFileOutcome, read_agent_file};
 #[cfg(feature = "host")]
 pub(crate) use ctl::{describe, explain, tag_lines};
+#[cfg(feature = "host")]
+pub(crate) use device::Device;
 pub use endings::{EndRecord, EndedSession};
 #[cfg(feature = "host")]
 pub(crate) use launch::{HookSet, hook_set};
@@ -61,6 +63,8 @@ pub(crate) use output::{print_line, printable};
 pub(crate) use report::{ReportError, report};
 #[cfg(feature = "host")]
 pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
+#[cfg(feature = "host")]
+pub(crate) use terminal::open_terminal;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

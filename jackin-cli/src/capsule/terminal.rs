@@ -32,11 +32,12 @@ impl Terminal {
     /// Takes the terminal over.
     pub(super) fn enter() -> Result<Self> {
         require_terminal()?;
-        let tty = open_own().context("cannot open the terminal")?;
+        let tty = open_terminal().context("cannot open the terminal")?;
         let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
         let mut raw = before.clone();
         raw.make_raw();
-        termios::tcsetattr(&tty, OptionalActions::Flush, &raw).context("cannot set raw mode")?;
+        // What was typed ahead is kept.
+        termios::tcsetattr(&tty, OptionalActions::Now, &raw).context("cannot set raw mode")?;
         let terminal = Self { tty, before };
         write_blocking(ENTER);
         Ok(terminal)
@@ -47,7 +48,7 @@ impl Terminal {
         let mut raw = self.before.clone();
         raw.make_raw();
         // A terminal that is gone is noticed by the next read.
-        let _ = termios::tcsetattr(&self.tty, OptionalActions::Flush, &raw);
+        let _ = termios::tcsetattr(&self.tty, OptionalActions::Now, &raw);
         write_blocking(ENTER);
     }
 
@@ -93,7 +94,7 @@ impl Drop for Terminal {
 
 /// The terminal opened anew: not waiting in reads must not become a setting of the descriptor that we share with the
 /// shell.
-fn open_own() -> io::Result<File> {
+pub(crate) fn open_terminal() -> io::Result<File> {
     let open = |path: PathBuf| {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         OpenOptions::new().read(true).write(true).custom_flags(flags.bits() as i32).open(path)

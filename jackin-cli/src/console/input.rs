@@ -1,63 +1,206 @@
-//! What the operator types, read on a thread of its own: crossterm's reader never returns once the terminal was closed,
-//! and the console has to notice that, and leave.
+//! What the operator's terminal sends, read by the multiplexer's own decoder.
 
-use std::io;
-use std::thread;
+use std::collections::VecDeque;
+use std::time::Duration;
 
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt;
-use tokio::sync::{mpsc, oneshot};
+use anyhow::{Context, Result};
+use crossterm::event::{
+    Event, KeyCode as Code, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use jackin_mux::client::{Button, ClientEvent, Decoder, Mouse, MouseAction, Wheel};
+use jackin_mux::{Key, KeyCode, Mods};
 
-/// How many events wait for the console.
-const WAITING: usize = 256;
+use crate::capsule::{Device, now, open_terminal};
 
-/// The terminal's events, until this is dropped or stopped.
+/// An ESC that nothing follows for so long is the Escape key: long enough for a slow link, short for a finger.
+const ESCAPE_TIME: Duration = Duration::from_millis(25);
+
+const READ_SIZE: usize = 4 * 1024;
+
+/// More of a paste than this is left out: no field of the console is that long.
+const MAX_PASTE: usize = 1 << 20;
+
+/// The terminal's events, for as long as the terminal is the console's.
 pub(super) struct Input {
-    events: mpsc::Receiver<io::Result<Event>>,
-    /// Dropping it ends the reader.
-    stop: oneshot::Sender<()>,
-    stopped: oneshot::Receiver<()>,
+    device: Device,
+    decoder: Decoder,
+    heard: Heard,
+    buf: Vec<u8>,
+}
+
+/// What was read and not taken yet.
+#[derive(Default)]
+struct Heard {
+    events: VecDeque<Event>,
+    paste: Vec<u8>,
 }
 
 impl Input {
     /// Begins to read.
-    pub(super) fn begin() -> Self {
-        let (sender, events) = mpsc::channel(WAITING);
-        let (stop, asked) = oneshot::channel();
-        let (ended, stopped) = oneshot::channel();
-        thread::spawn(move || {
-            read(&sender, asked);
-            let _ = ended.send(());
-        });
-        Self { events, stop, stopped }
+    pub(super) fn begin() -> Result<Self> {
+        let device = open_terminal().and_then(Device::watch).context("cannot read the terminal")?;
+        let (decoder, buf) = (Decoder::new(ESCAPE_TIME), vec![0; READ_SIZE]);
+        Ok(Self { device, decoder, heard: Heard::default(), buf })
     }
 
-    /// The next event; none when the terminal is gone.
-    pub(super) async fn next(&mut self) -> Option<io::Result<Event>> {
-        self.events.recv().await
-    }
-
-    /// Ends the reading, and returns when nothing is read any more: the terminal is about to be somebody else's.
-    pub(super) async fn stop(self) {
-        drop(self.stop);
-        let _ = self.stopped.await;
+    /// The next event; none when the terminal is gone. Nothing is lost when it is not waited for to the end.
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.heard.events.pop_front() {
+                return Some(event);
+            }
+            let heard = &mut self.heard;
+            let patience = self.decoder.poll_timeout().map(|at| at.since(now()));
+            tokio::select! {
+                read = self.device.read(&mut self.buf) => match read {
+                    Ok(len @ 1..) => self.decoder.feed(&self.buf[..len], now(), |event| heard.take(event)),
+                    _ => return None,
+                },
+                () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => {
+                    self.decoder.expire(now(), |event| heard.take(event));
+                }
+            }
+        }
     }
 }
 
-fn read(events: &mpsc::Sender<io::Result<Event>>, mut asked: oneshot::Receiver<()>) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
-    runtime.block_on(async {
-        let mut stream = EventStream::new();
-        loop {
-            let event = tokio::select! {
-                biased;
-                _ = &mut asked => return,
-                event = stream.next() => event,
-            };
-            let Some(event) = event else { return };
-            if events.send(event).await.is_err() {
-                return;
+impl Heard {
+    fn take(&mut self, event: ClientEvent<'_>) {
+        let event = match event {
+            ClientEvent::Key { key, .. } => key_event(key).map(Event::Key),
+            ClientEvent::Mouse(mouse) => mouse_event(mouse).map(Event::Mouse),
+            ClientEvent::Focus(true) => Some(Event::FocusGained),
+            ClientEvent::Focus(false) => Some(Event::FocusLost),
+            ClientEvent::Paste(piece) => {
+                let room = MAX_PASTE - self.paste.len();
+                self.paste.extend_from_slice(&piece[..piece.len().min(room)]);
+                None
             }
+            ClientEvent::PasteEnd => {
+                let paste = std::mem::take(&mut self.paste);
+                Some(Event::Paste(String::from_utf8_lossy(&paste).into_owned()))
+            }
+            _ => None,
+        };
+        self.events.extend(event);
+    }
+}
+
+fn key_event(Key { code, mods }: Key) -> Option<KeyEvent> {
+    let mut modifiers = modifiers(mods);
+    let code = match code {
+        KeyCode::Char(c) => {
+            modifiers.set(KeyModifiers::SHIFT, mods.shift || c.is_uppercase());
+            Code::Char(c)
         }
-    });
+        KeyCode::Enter => Code::Enter,
+        KeyCode::Tab if mods.shift => Code::BackTab,
+        KeyCode::Tab => Code::Tab,
+        KeyCode::Backspace => Code::Backspace,
+        KeyCode::Escape => Code::Esc,
+        KeyCode::Up => Code::Up,
+        KeyCode::Down => Code::Down,
+        KeyCode::Left => Code::Left,
+        KeyCode::Right => Code::Right,
+        KeyCode::Home => Code::Home,
+        KeyCode::End => Code::End,
+        KeyCode::PageUp => Code::PageUp,
+        KeyCode::PageDown => Code::PageDown,
+        KeyCode::Insert => Code::Insert,
+        KeyCode::Delete => Code::Delete,
+        KeyCode::F(number) => Code::F(number),
+        _ => return None,
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
+fn modifiers(mods: Mods) -> KeyModifiers {
+    let mut modifiers = KeyModifiers::NONE;
+    modifiers.set(KeyModifiers::SHIFT, mods.shift);
+    modifiers.set(KeyModifiers::ALT, mods.alt);
+    modifiers.set(KeyModifiers::CONTROL, mods.ctrl);
+    modifiers.set(KeyModifiers::SUPER, mods.other);
+    modifiers
+}
+
+fn mouse_event(Mouse { action, row, col, shift, alt, ctrl }: Mouse) -> Option<MouseEvent> {
+    let kind = match action {
+        MouseAction::Press(button) => MouseEventKind::Down(mouse_button(button)?),
+        MouseAction::Release(button) => MouseEventKind::Up(mouse_button(button)?),
+        MouseAction::Move(Some(button)) => MouseEventKind::Drag(mouse_button(button)?),
+        MouseAction::Move(None) => MouseEventKind::Moved,
+        MouseAction::Wheel(Wheel::Up) => MouseEventKind::ScrollUp,
+        MouseAction::Wheel(Wheel::Down) => MouseEventKind::ScrollDown,
+        MouseAction::Wheel(Wheel::Left) => MouseEventKind::ScrollLeft,
+        MouseAction::Wheel(Wheel::Right) => MouseEventKind::ScrollRight,
+    };
+    let modifiers = modifiers(Mods { shift, alt, ctrl, other: false });
+    Some(MouseEvent { kind, column: col, row, modifiers })
+}
+
+fn mouse_button(button: Button) -> Option<MouseButton> {
+    match button {
+        Button::Left => Some(MouseButton::Left),
+        Button::Middle => Some(MouseButton::Middle),
+        Button::Right => Some(MouseButton::Right),
+        Button::Extra(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(bytes: &[u8]) -> Vec<Event> {
+        let (mut decoder, mut heard) = (Decoder::new(ESCAPE_TIME), Heard::default());
+        decoder.feed(bytes, now(), |event| heard.take(event));
+        if let Some(due) = decoder.poll_timeout() {
+            decoder.expire(due, |event| heard.take(event));
+        }
+        heard.events.into()
+    }
+
+    fn key(code: Code, modifiers: KeyModifiers) -> Event {
+        Event::Key(KeyEvent::new(code, modifiers))
+    }
+
+    #[test]
+    fn keys_mean_what_the_console_binds() {
+        let none = KeyModifiers::NONE;
+        for (bytes, code, modifiers) in [
+            (&b"l"[..], Code::Char('l'), none),
+            (b"G", Code::Char('G'), KeyModifiers::SHIFT),
+            (b"?", Code::Char('?'), none),
+            (b"\x1b", Code::Esc, none),
+            (b"\r", Code::Enter, none),
+            (b"\x7f", Code::Backspace, none),
+            (b"\x1b[Z", Code::BackTab, KeyModifiers::SHIFT),
+            (b"\x1b[A", Code::Up, none),
+            (b"\x1bOB", Code::Down, none),
+            (b"\x1b[6~", Code::PageDown, none),
+            (b"\x03", Code::Char('c'), KeyModifiers::CONTROL),
+            (b"\x1bx", Code::Char('x'), KeyModifiers::ALT),
+            ("é".as_bytes(), Code::Char('é'), none),
+        ] {
+            assert_eq!(heard(bytes), [key(code, modifiers)], "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_paste_is_one_event_of_bounded_length_and_answers_are_none() {
+        assert_eq!(heard(b"\x1b[200~a\x1b[Ab\x1b[201~"), [Event::Paste("a\x1b[Ab".to_owned())]);
+        let long = [b"\x1b[200~", &vec![b'x'; 2 * MAX_PASTE][..], b"\x1b[201~q"].concat();
+        let events = heard(&long);
+        assert_eq!(events.len(), 2);
+        assert!(matches!(&events[0], Event::Paste(text) if text.len() == MAX_PASTE));
+        assert_eq!(heard(b"\x1b[?62;4c\x1b]11;rgb:ff/ff/ff\x1b\\\x1b[I"), [Event::FocusGained]);
+    }
+
+    #[test]
+    fn a_click_is_where_it_was() {
+        let click = |kind| MouseEvent { kind, column: 4, row: 9, modifiers: KeyModifiers::NONE };
+        let (down, up) = (MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left));
+        let expected = [down, up, MouseEventKind::ScrollDown].map(|kind| Event::Mouse(click(kind)));
+        assert_eq!(heard(b"\x1b[<0;5;10M\x1b[<0;5;10m\x1b[<65;5;10M"), expected);
+    }
 }

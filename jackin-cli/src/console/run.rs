@@ -56,7 +56,7 @@ pub async fn run(
         messages,
         events: Some(events),
         signals: Signals::listen()?,
-        input: Some(Input::begin()),
+        input: Some(Input::begin()?),
         changed: true,
         typed: false,
         drawn: None,
@@ -89,6 +89,7 @@ enum Woken {
     /// A signal asks to leave.
     Leave,
     Continued,
+    Resized,
     TerminalGone,
     Time,
 }
@@ -107,6 +108,7 @@ impl Running {
                     self.tty.take()?;
                     self.changed = true;
                 }
+                Woken::Resized => self.changed = true,
                 Woken::Time => self.time_passed().await?,
             }
             if self.model.quit {
@@ -134,8 +136,8 @@ impl Running {
         tokio::select! {
             biased;
             event = next_event(input.as_mut()) => match event {
-                Some(Ok(event)) => Woken::Message(Message::Terminal(event)),
-                Some(Err(_)) | None => Woken::TerminalGone,
+                Some(event) => Woken::Message(Message::Terminal(event)),
+                None => Woken::TerminalGone,
             },
             woken = signals.next() => woken,
             Some(message) = messages.recv() => Woken::Message(message),
@@ -211,23 +213,16 @@ impl Running {
             Some(ForLoop::Write(bytes)) => self.tty.send(&bytes),
             Some(ForLoop::Redraw) => self.tty.terminal.clear()?,
             Some(ForLoop::Suspend) => {
-                self.stop_input().await;
+                self.input = None;
                 self.tty.give();
                 let _ =
                     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
                 self.tty.take()?;
-                self.input = Some(Input::begin());
+                self.input = Some(Input::begin()?);
             }
             Some(ForLoop::Attach { instance, session }) => Box::pin(self.attach(&instance, session)).await?,
         }
         Ok(())
-    }
-
-    /// Nobody may read keys that are meant for somebody else.
-    async fn stop_input(&mut self) {
-        if let Some(input) = self.input.take() {
-            input.stop().await;
-        }
     }
 
     /// Lends the terminal to an instance. The fleet is followed meanwhile, and the operator told of what happens in it.
@@ -237,7 +232,7 @@ impl Running {
             // One that does not answer shows what it showed before.
             let _ = tokio::time::timeout(FOCUSING, focus).await;
         }
-        self.stop_input().await;
+        self.input = None;
         self.tty.give();
         let actions = Arc::clone(&self.actions);
         let how = {
@@ -260,7 +255,7 @@ impl Running {
             }
         };
         self.tty.take()?;
-        self.input = Some(Input::begin());
+        self.input = Some(Input::begin()?);
         self.changed = true;
         self.drawn = None;
         let how = how.map_err(|error| format!("{error:#}"));
@@ -271,7 +266,7 @@ impl Running {
     }
 }
 
-async fn next_event(input: Option<&mut Input>) -> Option<std::io::Result<crossterm::event::Event>> {
+async fn next_event(input: Option<&mut Input>) -> Option<crossterm::event::Event> {
     match input {
         Some(input) => input.next().await,
         None => std::future::pending().await,
@@ -291,6 +286,7 @@ struct Signals {
     interrupt: Signal,
     hangup: Signal,
     continued: Signal,
+    resized: Signal,
 }
 
 impl Signals {
@@ -300,6 +296,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             hangup: signal(SignalKind::hangup())?,
             continued: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            resized: signal(SignalKind::window_change())?,
         })
     }
 
@@ -309,6 +306,7 @@ impl Signals {
             _ = self.interrupt.recv() => Woken::Leave,
             _ = self.hangup.recv() => Woken::Leave,
             _ = self.continued.recv() => Woken::Continued,
+            _ = self.resized.recv() => Woken::Resized,
         }
     }
 }
