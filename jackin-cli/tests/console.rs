@@ -45,17 +45,24 @@ impl Operator {
     fn terminal(&self, args: &str, rows: u16, cols: u16) -> Terminal {
         let (home, config) = (self.path("home"), self.path("config"));
         let script = format!(
-            "cd '{}' && JACKIN_HOME='{}' JACKIN_CONFIG_DIR='{}' exec '{JACKIN}' {args}",
+            "cd '{}' && JACKIN_HOME='{}' JACKIN_CONFIG_DIR='{}' DOCKER_HOST='{}' exec '{JACKIN}' {args}",
             self.path("work").display(),
             home.display(),
-            config.display()
+            config.display(),
+            self.no_engine()
         );
         Terminal::start("sh", &["-c", &script], rows, cols)
+    }
+
+    /// What runs on this machine's engine is none of these tests' business.
+    fn no_engine(&self) -> String {
+        format!("unix://{}", self.path("no-engine.sock").display())
     }
 
     fn jackin(&self, args: &[&str]) -> Output {
         Command::new(JACKIN)
             .args(args)
+            .env("DOCKER_HOST", self.no_engine())
             .env("JACKIN_HOME", self.path("home"))
             .env("JACKIN_CONFIG_DIR", self.path("config"))
             .current_dir(self.path("work"))
