@@ -1,5 +1,6 @@
 //! The agents that are known by name: how each is recognised, and where it says what it does.
 
+use jackin_core::AgentEntry;
 use jackin_status::Runtime;
 
 /// A kind of agent, whichever way it was started.
@@ -16,6 +17,12 @@ pub(super) enum Family {
 #[cfg(feature = "host")]
 pub(crate) fn runtimes() -> [&'static str; 5] {
     Family::ALL.map(Family::name)
+}
+
+/// Which of the known agents an entry starts.
+#[cfg(feature = "host")]
+pub(crate) fn runtime_of(agent: &AgentEntry) -> Option<&'static str> {
+    Family::of_agent(agent).map(Family::name)
 }
 
 impl Family {
@@ -60,6 +67,12 @@ impl Family {
             Self::Gemini => Some(Runtime::GeminiHooks),
             Self::Amp | Self::OpenCode => None,
         }
+    }
+
+    /// The agent that an entry says it is, or that its command line starts.
+    pub(super) fn of_agent(agent: &AgentEntry) -> Option<Self> {
+        let named = agent.runtime.as_deref().and_then(Self::by_name);
+        named.or_else(|| Self::of_command(&agent.command_line()))
     }
 
     /// The agent that a command line starts. Interpreters and `env` are looked behind.

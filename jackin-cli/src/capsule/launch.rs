@@ -91,7 +91,7 @@ impl Launch {
     /// A configured agent. Files that it needs go into `directory`.
     pub(super) fn of_agent(agent: &AgentEntry, home: Option<&Path>, directory: &Path) -> Result<Self> {
         let command = agent.command_line();
-        let family = agent.runtime.as_deref().and_then(Family::by_name).or(Family::of_command(&command));
+        let family = Family::of_agent(agent);
         let mut launch = Self {
             name: Some(agent.name().to_owned()),
             rules: Some(family.map_or_else(|| agent.id.clone(), |family| family.name().to_owned())),

@@ -42,7 +42,7 @@ mod user;
 mod watch;
 
 #[cfg(feature = "host")]
-pub(crate) use agents::runtimes;
+pub(crate) use agents::{runtime_of, runtimes};
 pub use args::{CapsuleArgs, main, run};
 #[cfg(feature = "host")]
 pub(crate) use args::{block_on, exit};
@@ -65,6 +65,8 @@ pub(crate) use report::{ReportError, report};
 pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
 #[cfg(feature = "host")]
 pub(crate) use terminal::open_terminal;
+#[cfg(feature = "host")]
+pub(crate) use user::group_and_home;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

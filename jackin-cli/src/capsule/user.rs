@@ -49,11 +49,16 @@ impl SessionUser {
         }
         let mut user = Self::complete(entry, &read("/etc/passwd"), &read("/etc/group"));
         if contained && user.uid != 0 {
-            user.name.get_or_insert_with(|| USUAL_NAME.to_owned());
-            let home = Path::new("/home").join(user.name.as_deref().unwrap_or(USUAL_NAME));
-            user.make_home(user.home.clone().unwrap_or(home))?;
+            user.settle();
+            user.make_home()?;
         }
         Ok(Some(user))
+    }
+
+    /// Gives a user of a container whom nobody named a name, and a home below it.
+    fn settle(&mut self) {
+        let name = self.name.get_or_insert_with(|| USUAL_NAME.to_owned());
+        self.home.get_or_insert_with(|| Path::new("/home").join(name));
     }
 
     fn complete(entry: &UserEntry, passwd: &str, group: &str) -> Self {
@@ -75,23 +80,33 @@ impl SessionUser {
         }
     }
 
-    /// Gives the user a home, if there is none yet.
-    fn make_home(&mut self, home: PathBuf) -> Result<()> {
-        if !home.exists() {
+    /// Makes the user's home, if it is not there yet.
+    fn make_home(&self) -> Result<()> {
+        if let Some(home) = self.home.as_ref().filter(|home| !home.exists()) {
             let make = || {
                 if let Some(above) = home.parent() {
                     fs::create_dir_all(above)?;
                 }
-                fs::DirBuilder::new().mode(0o700).create(&home)?;
-                chown(&home, Some(self.uid), Some(self.gid))
+                fs::DirBuilder::new().mode(0o700).create(home)?;
+                chown(home, Some(self.uid), Some(self.gid))
             };
             make().with_context(|| {
                 format!("cannot make the home directory {} of user {}", home.display(), self.uid)
             })?;
         }
-        self.home = Some(home);
         Ok(())
     }
+}
+
+/// The group and the home that a capsule in a container will give a user, as its file of users tells; root's home may not
+/// be known.
+#[cfg(feature = "host")]
+pub(crate) fn group_and_home(user: &UserEntry, passwd: &str) -> (u32, Option<PathBuf>) {
+    let mut user = SessionUser::complete(user, passwd, "");
+    if user.uid != 0 {
+        user.settle();
+    }
+    (user.gid, user.home)
 }
 
 fn number(fields: &[&str], at: usize) -> Option<u32> {
@@ -143,6 +158,17 @@ mod tests {
     fn a_user_that_nobody_knows_has_its_number() {
         let user = SessionUser::complete(&entry(4242), PASSWD, GROUP);
         assert_eq!((user.uid, user.gid, user.groups, user.name, user.home), (4242, 4242, vec![], None, None));
+    }
+
+    #[cfg(feature = "host")]
+    #[test]
+    fn a_host_knows_where_home_will_be() {
+        assert_eq!(group_and_home(&entry(1000), PASSWD), (1001, Some("/home/node".into())));
+        assert_eq!(group_and_home(&entry(4242), PASSWD), (4242, Some("/home/agent".into())));
+        let named = UserEntry { name: Some("jo".into()), ..entry(4242) };
+        assert_eq!(group_and_home(&named, ""), (4242, Some("/home/jo".into())));
+        assert_eq!(group_and_home(&entry(0), PASSWD), (0, Some("/root".into())));
+        assert_eq!(group_and_home(&entry(0), ""), (0, None));
     }
 
     #[test]

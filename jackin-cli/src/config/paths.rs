@@ -51,6 +51,16 @@ impl Paths {
         self.config.join("config.toml")
     }
 
+    /// The operator's own skills, a directory each.
+    pub fn skills(&self) -> PathBuf {
+        self.config.join("skills")
+    }
+
+    /// The operator's own rules for screens.
+    pub fn rules(&self) -> PathBuf {
+        self.config.join("rules")
+    }
+
     /// The records of instances.
     pub fn instances(&self) -> PathBuf {
         self.home.join("instances")

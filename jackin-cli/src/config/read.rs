@@ -182,6 +182,7 @@ impl Reader<'_> {
         }
         self.check_hosts_and_sidecars(config, root);
         self.check_agents(config, root);
+        self.check_skills(config, root);
         self.check_keys(config, root);
     }
 
@@ -227,6 +228,21 @@ impl Reader<'_> {
         }
     }
 
+    /// A skill is a directory's name; whether there is one is known when it is copied.
+    fn check_skills(&mut self, config: &Config, root: &DeTable<'_>) {
+        for (role, config) in &config.roles {
+            for skill in config.skills.iter().filter(|skill| !is_skill(skill)) {
+                let at = ["roles", role.as_str(), "skills"].map(str::to_owned);
+                let what = format!(
+                    "{}: {skill:?} is no skill's name; write, for example, skills = [\"jackin-machine-readable-pr\"], and \
+                     put skills of your own into the directory `skills` beside this file",
+                    at.join(".")
+                );
+                self.mistake(place(root, &at), what);
+            }
+        }
+    }
+
     /// The multiplexer's own types are shared with `agent.toml`, whose reader is lenient.
     fn check_keys(&mut self, config: &Config, root: &DeTable<'_>) {
         const KNOWN: [(&[&str], &[&str]); 3] = [
@@ -266,6 +282,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+fn is_skill(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(plain)
 }
 
 /// Whether an environment can have a variable of this name.
@@ -408,6 +429,7 @@ tokens = ["A=B"]
 mounts = ["~/src", "a:/b", "c"]
 agents = ["claude", "robot"]
 limits = { memory = "lots", cpus = "two" }
+skills = ["good", "../bad"]
 
 [roles.architect.sidecars.db]
 env = { A = 1 }
@@ -437,10 +459,10 @@ exec = "open {isue}"
             "13: roles.architect.mounts: \"c\" is no mount",
             "15: roles.architect.limits.memory: \"lots\" is no amount of memory",
             "15: roles.architect.limits.cpus: invalid type: string \"two\"",
-            "18: roles.architect.sidecars.db.env.A: invalid type: integer `1`, expected a string",
-            "24: hosts.big.docker: \"big\" is no Docker engine: write ssh://",
-            "32: key `q` is the console's",
-            "34: ",
+            "19: roles.architect.sidecars.db.env.A: invalid type: integer `1`, expected a string",
+            "25: hosts.big.docker: \"big\" is no Docker engine: write ssh://",
+            "33: key `q` is the console's",
+            "35: ",
         ] {
             assert!(
                 told.iter().any(|told| told.starts_with(expected)),
@@ -453,12 +475,13 @@ exec = "open {isue}"
             "9: agents.claude.runtime: \"perl\" is not known; write one of claude, codex",
             "10: agents.claude.tokens: \"A=B\" is no variable",
             "14: roles.architect.agents: there is no agent \"robot\"; the agents are: amp, claude",
-            "17: roles.architect.sidecars.db.image is missing",
-            "20: workspaces.api.workdir is missing",
-            "21: workspaces.api.role: there is no role \"painter\"",
-            "27: keys.prefix: ",
-            "28: keys: unknown field `leader`, expected one of `prefix`",
-            "29: keys.bind: \"explode\" is not a command",
+            "16: roles.architect.skills: \"../bad\" is no skill's name; write, for example,",
+            "18: roles.architect.sidecars.db.image is missing",
+            "21: workspaces.api.workdir is missing",
+            "22: workspaces.api.role: there is no role \"painter\"",
+            "28: keys.prefix: ",
+            "29: keys: unknown field `leader`, expected one of `prefix`",
+            "30: keys.bind: \"explode\" is not a command",
         ] {
             assert!(
                 told.iter().any(|told| told.starts_with(expected)),
@@ -466,7 +489,7 @@ exec = "open {isue}"
                 told.join("\n")
             );
         }
-        assert_eq!(told.len(), 21, "{}", told.join("\n"));
+        assert_eq!(told.len(), 22, "{}", told.join("\n"));
     }
 
     #[test]

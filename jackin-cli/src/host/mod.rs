@@ -16,6 +16,7 @@ mod load;
 mod manifest;
 mod plan;
 mod planning;
+mod skills;
 mod status;
 mod tags;
 mod values;

@@ -9,6 +9,7 @@ use jackin_core::{InstanceName, RoleName};
 
 use super::fleet::Fleet;
 use super::plan::Plan;
+use super::skills;
 use crate::config::{
     BackendKind, Config, Loaded, Mount, RoleConfig, SHELL, WorkspaceConfig, at_home, is_variable,
 };
@@ -108,6 +109,8 @@ pub(super) fn plan(loaded: &Loaded, args: &PlanArgs) -> Result<Planned> {
     plan.command.clone_from(&args.command);
     plan.git.clone_from(&config.git);
     plan.mux = config.mux_entry();
+    // One that is missing is told now, and not when half of the instance is made.
+    skills::find(&loaded.paths, &role.skills)?;
     plan.skills.clone_from(&role.skills);
     plan.limits = role.limits.clone();
     plan.env = environment(&role, &target.config, &args.env)?;

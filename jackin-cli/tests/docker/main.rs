@@ -13,6 +13,7 @@ mod ends;
 mod engines;
 mod launch;
 mod leftovers;
+mod luggage;
 mod operators;
 mod read_only;
 mod refusals;

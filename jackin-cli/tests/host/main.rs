@@ -7,3 +7,4 @@ mod interrupted;
 mod life;
 mod operator;
 mod scripts;
+mod skills;

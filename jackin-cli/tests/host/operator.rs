@@ -28,8 +28,12 @@ impl Operator {
         self.dir.path().join("shop")
     }
 
+    pub(crate) fn config(&self) -> PathBuf {
+        self.dir.path().join("config")
+    }
+
     pub(crate) fn configure(&self, text: &str) {
-        std::fs::write(self.dir.path().join("config/config.toml"), text).unwrap();
+        std::fs::write(self.config().join("config.toml"), text).unwrap();
     }
 
     /// A program of this name on the operator's PATH.

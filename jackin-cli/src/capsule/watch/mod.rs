@@ -34,6 +34,7 @@ use super::agents::Family;
 use super::exec_as::read_as;
 use super::user::SessionUser;
 use head::Head;
+use rules::Rules;
 use worker::{Wake, Worker};
 
 /// How much plain output may wait to be read; what a program prints on top of that is not searched for tags.
@@ -155,6 +156,8 @@ impl Watcher {
         let plain_waiting = Arc::new(AtomicUsize::new(0));
         let (to_self, waiting) = (to_worker.clone(), Arc::clone(&plain_waiting));
         std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
+            // The operator's rules may be where the agents' user cannot look.
+            let rules = Rules::read(&rule_directories);
             // What an agent writes is read with the agent's rights: a link to somebody else's file leads nowhere.
             if let Some(user) = user.filter(|user| user.uid != 0)
                 && let Err(error) = read_as(&user)
@@ -163,7 +166,7 @@ impl Watcher {
                 return;
             }
             let head = workdir.map(Head::new);
-            Worker::new(instance, head, rule_directories, watching, to_self, waiting).run(&wakes);
+            Worker::new(instance, head, rules, watching, to_self, waiting).run(&wakes);
         })?;
         Ok(Self { to_worker, plain_waiting })
     }

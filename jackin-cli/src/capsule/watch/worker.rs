@@ -44,14 +44,14 @@ impl Worker {
     pub(super) fn new(
         instance: InstanceName,
         head: Option<Head>,
-        rule_directories: Vec<PathBuf>,
+        rules: Rules,
         Watching { findings, branch }: Watching,
         to_self: Sender<Wake>,
         plain_waiting: Arc<AtomicUsize>,
     ) -> Self {
         Self {
             instance,
-            rules: Rules::new(rule_directories),
+            rules,
             findings,
             head,
             branch,

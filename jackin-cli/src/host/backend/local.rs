@@ -20,6 +20,7 @@ use crate::client::Client;
 use crate::config::Paths;
 use crate::host::manifest::{Manifests, private_dir, write_atomically};
 use crate::host::plan::{Plan, Secrets};
+use crate::host::skills;
 
 /// How long a capsule may take to end its sessions before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -40,6 +41,23 @@ impl LocalBackend {
     /// Instances in the operator's directories.
     pub fn new(paths: Paths) -> Self {
         Self { paths }
+    }
+
+    async fn give_skills(&self, plan: &Plan, step: &mut Steps<'_>) -> Result<(), BackendError> {
+        if plan.skills.is_empty() {
+            return Ok(());
+        }
+        step("copying skills");
+        let (paths, plan) = (self.paths.clone(), plan.clone());
+        // Another command may have the lock.
+        let given = tokio::task::spawn_blocking(move || {
+            let found = skills::find(&paths, &plan.skills);
+            let found = found.map_err(|error| BackendError::Impossible(error.to_string()))?;
+            skills::give(&paths, &plan, &found).map_err(|error| BackendError::failed("copy skills", error))
+        });
+        let told = given.await.map_err(|error| BackendError::failed("copy skills", error))??;
+        told.iter().for_each(|line| step(line));
+        Ok(())
     }
 
     fn ending(&self, instance: &InstanceName) -> Ending {
@@ -129,6 +147,7 @@ impl Backend for LocalBackend {
         let text = toml::to_string(&plan.agent_file(secrets))
             .map_err(|error| BackendError::failed("write agent.toml", error))?;
         write_atomically(&config, text.as_bytes()).map_err(|error| failed("write", &config, &error))?;
+        self.give_skills(plan, step).await?;
         step("starting the capsule");
         let options = SpawnOptions {
             instance: Some(plan.instance.clone()),
@@ -229,6 +248,10 @@ impl Backend for LocalBackend {
     async fn remove(&self, instance: &InstanceName) -> Result<(), BackendError> {
         if self.inspect(instance).await? == Life::Running {
             self.stop(instance).await?;
+        }
+        if let Ok(Some(manifest)) = Manifests::new(&self.paths).read(instance) {
+            let taken = skills::take_away(&self.paths, &manifest.plan);
+            taken.map_err(|error| BackendError::failed("take its skills away", error))?;
         }
         for dir in [self.paths.run_dir(instance), self.paths.state_dir(instance)] {
             remove_dir(&dir).await.map_err(|error| failed("remove", &dir, &error))?;

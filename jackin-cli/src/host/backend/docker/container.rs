@@ -63,6 +63,7 @@ pub(super) fn own_volumes(plan: &Plan, run: &Run) -> Vec<String> {
         parts.push("state");
         parts.extend((*run == Run::Inside).then_some("run"));
         parts.extend(plan.host_workdir.is_none().then_some("workspace"));
+        parts.extend(has_home_volume(plan).then_some("home"));
     }
     let mut names: Vec<String> = parts.iter().map(|part| labels::part(&plan.instance, part)).collect();
     let shared = plan.sidecars.values().flat_map(|sidecar| &sidecar.volumes);
@@ -86,6 +87,12 @@ pub(super) fn session_user(plan: &Plan) -> UserEntry {
         user.home.get_or_insert_with(|| USUAL_HOME.to_owned());
     }
     user
+}
+
+/// Whether the home of a container that cannot be changed is a volume: what is in memory alone cannot be filled before
+/// the container starts.
+fn has_home_volume(plan: &Plan) -> bool {
+    plan.read_only && !plan.skills.is_empty() && session_user(plan).uid != 0
 }
 
 /// The container of a plan.
@@ -112,7 +119,9 @@ pub(super) fn body(
         let user = session_user(plan);
         tmpfs.insert(AGENT_DIR.to_owned(), "rw,nosuid,nodev,noexec,mode=0755,size=1m".to_owned());
         tmpfs.insert("/tmp".to_owned(), "rw,nosuid,nodev,exec,mode=1777".to_owned());
-        if let Some(home) = user.home.filter(|_| user.uid != 0) {
+        if let Some(home) = user.home.as_ref().filter(|_| has_home_volume(plan)) {
+            mounts.push(volume(&labels::part(&plan.instance, "home"), home, false));
+        } else if let Some(home) = user.home.filter(|_| user.uid != 0) {
             let (uid, gid) = (user.uid, user.gid.unwrap_or(user.uid));
             tmpfs.insert(home, format!("rw,nosuid,nodev,exec,mode=0700,uid={uid},gid={gid}"));
         }
@@ -292,6 +301,12 @@ mod tests {
         let tmpfs = host.tmpfs.unwrap();
         assert!(tmpfs["/home/agent"].contains("uid=1000,gid=1000"), "{tmpfs:?}");
         assert!(tmpfs.contains_key("/tmp") && tmpfs.contains_key("/jackin/agent"));
+        // What skills are put into has to be there before the container starts.
+        plan.skills = vec!["pr".into()];
+        assert!(own_volumes(&plan, &Run::Inside).contains(&"jackin-api.home".to_owned()));
+        let host = made(&plan, Run::Inside).host_config.unwrap();
+        assert!(!host.tmpfs.unwrap().contains_key("/home/agent"));
+        assert!(host.mounts.unwrap().iter().any(|mount| mount.target.as_deref() == Some("/home/agent")));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(super) async fn create(
     }
     let layout = Layout { run, capsule: volume, mounts };
     let layout = making.make_container(layout).await?;
-    making.upload(&layout, &capsule, secrets).await?;
+    making.upload(&layout, &capsule, secrets, step).await?;
     step("starting the capsule");
     let name = labels::container(&plan.instance);
     let started = within(CHANGE, docker.start_container(&name, None::<StartContainerOptions>)).await;
@@ -107,14 +107,14 @@ fn check_image(name: &str, image: &ImageInspect, facts: &Facts) -> Result<Option
     }))
 }
 
-struct Making<'a> {
-    backend: &'a DockerBackend,
-    docker: &'a Docker,
-    plan: &'a Plan,
+pub(super) struct Making<'a> {
+    pub(super) backend: &'a DockerBackend,
+    pub(super) docker: &'a Docker,
+    pub(super) plan: &'a Plan,
 }
 
 impl Making<'_> {
-    fn told(&self, what: &str, trouble: Trouble) -> BackendError {
+    pub(super) fn told(&self, what: &str, trouble: Trouble) -> BackendError {
         self.backend.engine.told(what, trouble)
     }
 
@@ -208,12 +208,13 @@ impl Making<'_> {
         layout: &Layout,
         capsule: &CapsuleBinary,
         secrets: &Secrets,
+        step: &mut Steps<'_>,
     ) -> Result<(), BackendError> {
         let Self { backend, plan, docker } = self;
         let told = |trouble| self.told("put the capsule into the container", trouble);
         let container = labels::container(&plan.instance);
         let Some(volume) = &layout.capsule else {
-            let archive = self.pack(layout, Some(capsule), &container, secrets).await?;
+            let archive = self.pack(layout, Some(capsule), &container, secrets, step).await?;
             return archive.unpack(docker, &container, "/").await.map_err(told);
         };
         let stand_in = labels::part(&plan.instance, container::STAND_IN);
@@ -223,19 +224,21 @@ impl Making<'_> {
         made.map_err(|trouble| self.taken("container", &stand_in, trouble))?;
         capsule_volume::fill(&backend.engine, docker, &stand_in, volume, capsule, &backend.paths.cache())
             .await?;
-        let archive = self.pack(layout, None, &stand_in, secrets).await?;
+        let archive = self.pack(layout, None, &stand_in, secrets, step).await?;
         archive.unpack(docker, &stand_in, "/").await.map_err(told)?;
         let options = RemoveContainerOptionsBuilder::new().force(true).v(true).build();
         within(CHANGE, docker.remove_container(&stand_in, Some(options))).await.map_err(told)
     }
 
-    /// The directories of a capsule with their owners, its configuration, and the capsule itself if it goes along.
+    /// The directories of a capsule with their owners, its configuration, rules and skills, and the capsule itself if it
+    /// goes along.
     async fn pack(
         &self,
         layout: &Layout,
         capsule: Option<&CapsuleBinary>,
         container: &str,
         secrets: &Secrets,
+        step: &mut Steps<'_>,
     ) -> Result<Archive, BackendError> {
         let plan = self.plan;
         let packed = |error: std::io::Error| BackendError::failed("pack what the capsule needs", error);
@@ -263,15 +266,17 @@ impl Making<'_> {
             archive.file(&below(CAPSULE), Access::root(0o755), &capsule.bytes).map_err(packed)?;
         }
         archive.file(&below(CONFIG), Access::root(0o600), config.as_bytes()).map_err(packed)?;
+        self.add_rules(&mut archive, run, step).map_err(packed)?;
         // What an image brings along stays as it is; a volume is new, and root's.
         if plan.host_workdir.is_none() && (plan.read_only || !self.has(container, &plan.workdir).await?) {
             archive.dir(&below(&plan.workdir), of_agent).map_err(packed)?;
         }
+        self.add_skills(&mut archive, container, step).await?;
         Ok(archive)
     }
 
     /// Whether there is such a path in a container.
-    async fn has(&self, container: &str, path: &str) -> Result<bool, BackendError> {
+    pub(super) async fn has(&self, container: &str, path: &str) -> Result<bool, BackendError> {
         let options = ContainerArchiveInfoOptionsBuilder::new().path(path).build();
         match within(ASK, self.docker.get_container_archive_info(container, Some(options))).await {
             Ok(_) => Ok(true),

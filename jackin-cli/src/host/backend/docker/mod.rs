@@ -15,6 +15,7 @@ mod engine;
 mod image;
 mod labels;
 mod life;
+mod luggage;
 mod mounts;
 mod reach;
 mod remove;
@@ -40,6 +41,8 @@ const RUNTIME_DIR: &str = "/jackin/runtime";
 /// The operator's socket is in it.
 const RUN_DIR: &str = "/jackin/run";
 const CONFIG: &str = "/jackin/run/agent.toml";
+/// The operator's rules for screens; a capsule looks for them beside its configuration.
+const RULES_DIR: &str = "/jackin/run/rules";
 /// The agents' socket is in it.
 const AGENT_DIR: &str = "/jackin/agent";
 const STATE_DIR: &str = "/jackin/state";
