@@ -1,11 +1,14 @@
 //! `jackin console`, and what the console has the host do.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use jackin_core::InstanceName;
 use jackin_core::protocol::control::PullRequest;
 
 use super::backend::Steps;
+use super::courier::Courier;
 use super::fleet::{Fleet, LOCAL};
 use super::github::Github;
 use super::life;
@@ -22,8 +25,8 @@ pub(super) async fn console(loaded: Loaded) -> Result<u8> {
 
 /// The console over these hosts.
 pub(crate) async fn show(loaded: &Loaded, fleet: Fleet) -> Result<u8> {
-    let events = fleet.follow();
-    let github = Github::new(&loaded.config.github);
+    let github = Arc::new(Github::new(&loaded.config.github));
+    let events = Courier::new(&fleet, github.clone()).beside(fleet.follow());
     let actions = HostActions { loaded: loaded.clone(), fleet: fleet.clone(), github };
     console::run(loaded, fleet, events, actions).await
 }
@@ -32,7 +35,7 @@ pub(crate) async fn show(loaded: &Loaded, fleet: Fleet) -> Result<u8> {
 pub(crate) struct HostActions {
     loaded: Loaded,
     fleet: Fleet,
-    github: Github,
+    github: Arc<Github>,
 }
 
 #[async_trait]
@@ -88,6 +91,6 @@ impl Actions for HostActions {
     }
 
     async fn pull_request(&self, url: &str) -> Option<PullRequest> {
-        self.github.pull_request(url).await
+        self.github.pull(url).await.map(|pull| pull.pull_request)
     }
 }

@@ -244,7 +244,8 @@ async fn stop(known: &mut Known) {
     }
 }
 
-async fn follow_instance(
+/// Tells what happens in an instance until it has ended, or nobody listens.
+pub(super) async fn follow_instance(
     backend: Arc<dyn Backend>,
     instance: InstanceName,
     events: mpsc::Sender<FleetEvent>,

@@ -2,12 +2,15 @@
 //! that a command that was interrupted leaves nothing that cannot be found.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use jackin_core::{InstanceName, Timestamp};
 
 use super::backend::{BackendError, Ending, Life, Steps};
+use super::courier::Courier;
 use super::fleet::{Fleet, Member};
+use super::github::Github;
 use super::manifest::{Lock, Manifest, ManifestError, Phase};
 use super::plan::Plan;
 use super::planning::{self, PlanArgs, Planned};
@@ -239,10 +242,17 @@ pub(super) async fn attach_member(member: &Member, part: capsule::Part) -> Resul
     }
 }
 
-/// Shows an instance on this terminal, and looks after it when it has ended; the exit code.
-pub(super) async fn attach(fleet: &Fleet, member: &Member, read_only: bool) -> Result<u8> {
+/// Shows an instance on this terminal, and looks after it when it has ended; the exit code. Meanwhile its capsule is told
+/// what became of its pull request.
+pub(super) async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, read_only: bool) -> Result<u8> {
     let part = if read_only { capsule::Part::Viewer } else { capsule::Part::Operator };
-    let parting = attach_member(member, part).await?;
+    let courier = Courier::new(fleet, Arc::new(Github::new(&loaded.config.github)));
+    let attached = attach_member(member, part);
+    tokio::pin!(attached);
+    let parting = tokio::select! {
+        parting = &mut attached => parting,
+        () = courier.attend(member) => attached.await,
+    }?;
     let instance = &member.instance;
     say(&parting.message);
     if parting.still_running {

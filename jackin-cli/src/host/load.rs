@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -10,12 +11,13 @@ use futures_util::StreamExt;
 use jackin_core::InstanceName;
 use serde_json::json;
 
+use super::courier::Courier;
 use super::fleet::{Fleet, InstanceState, Member};
+use super::github::Github;
 use super::life::{self, Found, say};
 use super::list;
 use super::planning::PlanArgs;
 use crate::capsule::print_line;
-use crate::client::Client;
 use crate::config::{Loaded, Paths};
 
 /// `jackin load`
@@ -62,7 +64,7 @@ pub(super) async fn load(loaded: &Loaded, args: LoadArgs) -> Result<u8> {
         }
         return Ok(0);
     }
-    let code = life::attach(&fleet, &member, false).await?;
+    let code = life::attach(loaded, &fleet, &member, false).await?;
     if watch && fleet.manifests().read(&member.instance)?.is_some() {
         spawn_watcher(&member.instance);
     }
@@ -118,9 +120,12 @@ pub(super) struct WatchArgs {
 /// Cleans up after instances as they end.
 pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
     let fleet = Fleet::new(loaded);
+    let courier = Courier::new(&fleet, Arc::new(Github::new(&loaded.config.github)));
     if let Some(instance) = &args.instance {
         let member = fleet.find(instance).await?;
         let mut changes = member.backend.watch().await?;
+        // It ends when the capsule does: one that was killed tells nobody else.
+        let mut attending = Box::pin(courier.attend(&member));
         loop {
             match life::reconcile(&fleet, instance, false).await {
                 Ok(Found::Alive) => {}
@@ -135,11 +140,15 @@ pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
                         changes = again;
                     }
                 },
-                () = capsule_over(&member) => {}
+                () = &mut attending => {
+                    // Somebody else may be taking it away at this moment.
+                    tokio::time::sleep(BREATH).await;
+                    attending = Box::pin(courier.attend(&member));
+                }
             }
         }
     }
-    let mut events = fleet.follow();
+    let mut events = courier.beside(fleet.follow());
     while let Some(event) = events.recv().await {
         if let super::FleetEvent::Ended { instance, .. } = event {
             match life::reconcile(&fleet, &instance, false).await {
@@ -156,19 +165,8 @@ pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
 /// How long a watcher waits before it looks again at what does not answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Returns when a capsule that answered does so no more: one that was killed tells nobody else.
-async fn capsule_over(member: &Member) {
-    let listening = async {
-        let stream = member.backend.open(&member.instance).await.ok()?;
-        let mut client = Client::over(stream).await.ok()?;
-        client.subscribe(None).await.ok()?;
-        while let Ok(Some(_)) = client.next_event().await {}
-        Some(())
-    };
-    if listening.await.is_none() {
-        tokio::time::sleep(PAUSE).await;
-    }
-}
+/// How long until it looks whether an instance that ended was taken away.
+const BREATH: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// `jackin hardline`
 #[derive(Debug, Args)]
@@ -217,7 +215,7 @@ pub(super) async fn hardline(loaded: &Loaded, args: &HardlineArgs) -> Result<u8>
         io::stdin().is_terminal() && io::stdout().is_terminal(),
         "there is no terminal to attach to: try --inspect"
     );
-    life::attach(&fleet, &member, args.read_only).await
+    life::attach(loaded, &fleet, &member, args.read_only).await
 }
 
 /// `jackin restart`
@@ -242,7 +240,7 @@ pub(super) async fn restart(loaded: &Loaded, args: &RestartArgs) -> Result<u8> {
         announce(&member, args.json).await?;
         return Ok(0);
     }
-    life::attach(&fleet, &member, false).await
+    life::attach(loaded, &fleet, &member, false).await
 }
 
 /// `jackin eject`

@@ -4,6 +4,7 @@ mod ask;
 mod backend;
 mod cli;
 mod console;
+mod courier;
 mod doctor;
 mod fleet;
 mod follow;

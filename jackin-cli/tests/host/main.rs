@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod context;
 mod interrupted;
 mod life;
 mod operator;

@@ -3,21 +3,36 @@
 use jackin_core::protocol::control::{Checks, PullRequest};
 use serde_json::Value;
 
+use super::Pull;
+
 /// The longest title that is kept.
 const LONGEST_TITLE: usize = 200;
 
+/// The longest name of a branch that is kept.
+const LONGEST_BRANCH: usize = 200;
+
 /// A pull request out of its answer.
-pub(super) fn pull_request(answer: &Value, number: u64, url: &str) -> PullRequest {
+pub(super) fn pull(answer: &Value, number: u64, url: &str) -> Pull {
+    let branch = |name: &Value| name.as_str().map(|name| plain(name, LONGEST_BRANCH));
+    Pull {
+        pull_request: pull_request(answer, number, url),
+        branch: branch(&answer["head"]["ref"]),
+        default_branch: branch(&answer["base"]["repo"]["default_branch"]),
+    }
+}
+
+fn plain(text: &str, longest: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(longest).collect()
+}
+
+fn pull_request(answer: &Value, number: u64, url: &str) -> PullRequest {
     let state = match answer["state"].as_str() {
         _ if answer["merged"] == true => Some("merged"),
         Some("closed") => Some("closed"),
         _ if answer["draft"] == true => Some("draft"),
         _ => None,
     };
-    let title = answer["title"].as_str().map(|title| {
-        let title: String = title.chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
-        title
-    });
+    let title = answer["title"].as_str().map(|title| plain(title, LONGEST_TITLE));
     PullRequest { number, url: Some(url.to_owned()), title, state: state.map(str::to_owned), checks: None }
 }
 

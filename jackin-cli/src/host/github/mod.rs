@@ -41,10 +41,29 @@ pub(crate) struct Github {
     known: Mutex<HashMap<String, Known>>,
 }
 
+/// A pull request, and where it is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pull {
+    pub(crate) pull_request: PullRequest,
+    /// The branch that it is of.
+    pub(crate) branch: Option<String>,
+    /// The branch that everything starts from in the repository.
+    pub(crate) default_branch: Option<String>,
+}
+
+impl Pull {
+    /// One of which its address alone is known.
+    pub(crate) fn unseen(url: &str) -> Option<Self> {
+        let Place { number, .. } = Place::of(url)?;
+        let pull_request = PullRequest { number, url: Some(url.to_owned()), ..PullRequest::default() };
+        Some(Self { pull_request, branch: None, default_branch: None })
+    }
+}
+
 /// What is known of one pull request.
 #[derive(Clone, Debug)]
 struct Known {
-    found: Option<PullRequest>,
+    found: Option<Pull>,
     /// Answers by address, so that the same one need not be sent again.
     answers: HashMap<String, (String, Value)>,
     next: Instant,
@@ -111,7 +130,7 @@ impl Github {
 
     /// What became of a pull request, as far as is known: asked for at most once a minute, less often when that fails,
     /// and never without a token.
-    pub(crate) async fn pull_request(&self, url: &str) -> Option<PullRequest> {
+    pub(crate) async fn pull(&self, url: &str) -> Option<Pull> {
         let client = self.client.as_ref()?;
         let place = Place::of(url)?;
         let mut known = {
@@ -168,17 +187,17 @@ impl Github {
         url: &str,
         token: &str,
         known: &mut Known,
-    ) -> Result<PullRequest, Trouble> {
+    ) -> Result<Pull, Trouble> {
         let Place { owner, repository, number, .. } = place;
         let base = format!("{}/repos/{owner}/{repository}", place.api(self.api.as_deref()));
         let pull = get(client, &format!("{base}/pulls/{number}"), token, known).await?;
-        let mut found = answer::pull_request(&pull, *number, url);
+        let mut found = answer::pull(&pull, *number, url);
         if let Some(commit) = answer::commit(&pull) {
             let runs = get(client, &format!("{base}/commits/{commit}/check-runs?per_page=100"), token, known)
                 .await?;
             let statuses =
                 get(client, &format!("{base}/commits/{commit}/status?per_page=100"), token, known).await?;
-            found.checks = answer::checks(&runs, &statuses);
+            found.pull_request.checks = answer::checks(&runs, &statuses);
         }
         Ok(found)
     }
@@ -289,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_did_not_change_is_not_sent_again() {
         let unchanged = || "HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n".to_owned();
-        let pull = r#"{"title":"Fix","state":"open","draft":true,"head":{"sha":"abc"}}"#;
+        let pull = r#"{"title":"Fix","state":"open","draft":true,"head":{"sha":"abc","ref":"fix/login"},"base":{"repo":{"default_branch":"trunk"}}}"#;
         let runs = r#"{"total_count":1,"check_runs":[{"status":"completed","conclusion":"success"}]}"#;
         let statuses = r#"{"state":"pending","total_count":0,"statuses":[]}"#;
         let (base, serving) = serve(vec![
@@ -307,9 +326,13 @@ mod tests {
         let place = Place::of(url).unwrap();
         let mut known = Known { found: None, answers: HashMap::new(), next: Instant::now(), failures: 0 };
         let first = github.ask(&client, &place, url, "t0ken", &mut known).await.unwrap();
-        let checks = first.checks.unwrap();
+        let checks = first.pull_request.checks.unwrap();
         assert_eq!((checks.passed, checks.failed, checks.pending), (1, 0, 0), "nothing is waited for");
-        assert_eq!(first.state.as_deref(), Some("draft"));
+        assert_eq!(first.pull_request.state.as_deref(), Some("draft"));
+        assert_eq!(
+            (first.branch.as_deref(), first.default_branch.as_deref()),
+            (Some("fix/login"), Some("trunk"))
+        );
         let again = github.ask(&client, &place, url, "t0ken", &mut known).await.unwrap();
         assert_eq!(again, first);
         let asked = serving.await.unwrap();
@@ -332,6 +355,6 @@ mod tests {
     #[tokio::test]
     async fn what_is_switched_off_asks_nobody() {
         let github = Github::new(&GithubConfig { enabled: Some(false), api: None });
-        assert_eq!(github.pull_request("https://github.com/a/b/pull/7").await, None);
+        assert_eq!(github.pull("https://github.com/a/b/pull/7").await, None);
     }
 }
