@@ -12,32 +12,43 @@ use crate::docker::{bare_image, docker};
 use crate::engines::Engine;
 use crate::support::{JACKIN, eventually};
 
-struct Operator {
-    dir: tempfile::TempDir,
-    image: &'static str,
+pub(crate) struct Operator {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) image: &'static str,
     capsule: PathBuf,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Operator {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let (image, capsule) = bare_image()?;
         let dir = tempfile::tempdir().unwrap();
         for name in ["config", "work"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
-        Some(Self { dir, image: image.name(), capsule: std::fs::canonicalize(capsule).unwrap() })
+        Some(Self {
+            dir,
+            image: image.name(),
+            capsule: std::fs::canonicalize(capsule).unwrap(),
+            variables: Vec::new(),
+        })
     }
 
-    fn configure(&self, text: &str) {
+    pub(crate) fn configure(&self, text: &str) {
         std::fs::write(self.dir.path().join("config/config.toml"), text).unwrap();
     }
 
+    /// Sets a variable for every command from now on.
+    pub(crate) fn set(&mut self, name: &'static str, value: String) {
+        self.variables.push((name, value));
+    }
+
     /// A name that no other test has.
-    fn name(word: &str) -> String {
+    pub(crate) fn name(word: &str) -> String {
         format!("cli-{}-{word}", std::process::id())
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(JACKIN);
         command
             .args(args)
@@ -46,30 +57,31 @@ impl Operator {
             .env("JACKIN_HOME", self.dir.path().join("home"))
             .env("JACKIN_CONFIG_DIR", self.dir.path().join("config"))
             .env("JACKIN_CAPSULE_BIN", &self.capsule)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
-    fn ok(&self, args: &[&str]) -> String {
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    fn json(&self, args: &[&str]) -> Value {
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.ok(args)).unwrap()
     }
 
-    fn load(&self, name: &str, script: &str) {
+    pub(crate) fn load(&self, name: &str, script: &str) {
         let args = ["load", "--detach", "--image", self.image, "--name", name, "--", "sh", "-c", script];
         assert_eq!(self.ok(&args), name);
     }
 
-    fn instance(&self, name: &str) -> Value {
+    pub(crate) fn instance(&self, name: &str) -> Value {
         let list = self.json(&["ls", "--json"]);
         let found =
             list["instances"].as_array().unwrap().iter().find(|instance| instance["instance"] == name);
@@ -91,7 +103,7 @@ impl Drop for Operator {
     }
 }
 
-fn left(name: &str) -> Vec<String> {
+pub(crate) fn left(name: &str) -> Vec<String> {
     things(&InstanceName::new(name).unwrap())
 }
 

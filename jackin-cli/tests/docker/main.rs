@@ -17,4 +17,5 @@ mod luggage;
 mod operators;
 mod read_only;
 mod refusals;
+mod registry;
 mod sidecars;

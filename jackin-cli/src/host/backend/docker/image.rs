@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 
 use super::super::{BackendError, Steps};
 use super::connection::{ASK, Connection, Trouble, within};
+use super::registry;
 
 /// How long a pull may say nothing at all.
 const SILENCE: Duration = Duration::from_secs(90);
@@ -35,7 +36,11 @@ pub(super) async fn ensure(
     if let Some(tag) = tag {
         options = options.tag(tag);
     }
-    let mut pull = Box::pin(docker.create_image(Some(options.build()), None, None));
+    let login = registry::login(image).await.unwrap_or_else(|why| {
+        step(&format!("warning: pulling without a login: {why}"));
+        None
+    });
+    let mut pull = Box::pin(docker.create_image(Some(options.build()), None, login));
     let mut progress = Progress::default();
     loop {
         let said = match tokio::time::timeout(SILENCE, pull.next()).await {
@@ -54,8 +59,8 @@ pub(super) async fn ensure(
             return Err(BackendError::failed(
                 format!("pull {image}"),
                 format!(
-                    "{why}. Check the name; if it needs a login, or is built on another machine, bring it to the engine \
-                     first (`docker pull {image}`, `docker load`)"
+                    "{why}. Check the name; if it needs a login, log in first (`docker login`); if it is built on another \
+                     machine, bring it to the engine (`docker load`)"
                 ),
             ));
         }

@@ -18,6 +18,7 @@ mod life;
 mod luggage;
 mod mounts;
 mod reach;
+mod registry;
 mod remove;
 mod run_dir;
 mod sidecars;
