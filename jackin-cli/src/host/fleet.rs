@@ -16,6 +16,9 @@ use crate::config::{BackendKind, Config, Loaded, Paths};
 /// How long a host, or an instance, may take to answer before the list goes on without it.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long an instance may take that was asked for by its name: a connection over ssh needs its time.
+const NAMED_PATIENCE: Duration = Duration::from_secs(20);
+
 /// What the instances of this machine's own processes are listed under.
 pub const LOCAL: &str = "local";
 
@@ -174,7 +177,7 @@ impl Fleet {
         let found = listed
             .map_err(|_| format!("it does not answer within {} s", PATIENCE.as_secs()))?
             .map_err(|error| error.to_string())?;
-        let looked = found.into_iter().map(|found| look(host, backend, found));
+        let looked = found.into_iter().map(|found| look(host, backend, found, PATIENCE));
         Ok(futures_util::future::join_all(looked).await)
     }
 
@@ -232,12 +235,13 @@ impl Member {
     /// How it is now.
     pub async fn look(&self) -> InstanceView {
         let plan = self.manifest.as_ref().map(|manifest| manifest.plan.clone());
-        let life = match tokio::time::timeout(PATIENCE, self.backend.inspect(&self.instance)).await {
+        let life = match tokio::time::timeout(NAMED_PATIENCE, self.backend.inspect(&self.instance)).await {
             Ok(Ok(life)) => life,
             Ok(Err(error)) => return self.silent(plan, error.to_string()),
             Err(_) => return self.silent(plan, format!("{} does not answer", self.host)),
         };
-        look(&self.host, &self.backend, Found { instance: self.instance.clone(), plan, life }).await
+        let found = Found { instance: self.instance.clone(), plan, life };
+        look(&self.host, &self.backend, found, NAMED_PATIENCE).await
     }
 
     fn silent(&self, plan: Option<Plan>, why: String) -> InstanceView {
@@ -246,15 +250,15 @@ impl Member {
     }
 }
 
-async fn look(host: &str, backend: &Arc<dyn Backend>, found: Found) -> InstanceView {
+async fn look(host: &str, backend: &Arc<dyn Backend>, found: Found, patience: Duration) -> InstanceView {
     let Found { instance, plan, life } = found;
     let state = match life {
         Life::Absent | Life::Unfinished => InstanceState::Unfinished,
         Life::Ended(ending) => InstanceState::Ended(ending),
-        Life::Running => match tokio::time::timeout(PATIENCE, snapshot(backend, &instance)).await {
+        Life::Running => match tokio::time::timeout(patience, snapshot(backend, &instance)).await {
             Ok(Ok(snapshot)) => InstanceState::Running(Box::new(snapshot)),
             Ok(Err(why)) => InstanceState::Silent(why),
-            Err(_) => InstanceState::Silent(format!("it does not answer within {} s", PATIENCE.as_secs())),
+            Err(_) => InstanceState::Silent(format!("it does not answer within {} s", patience.as_secs())),
         },
     };
     InstanceView { instance, host: host.to_owned(), plan, state }

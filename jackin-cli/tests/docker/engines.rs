@@ -226,16 +226,11 @@ async fn an_engine_behind_tls_is_used_with_the_right_certificates() {
     assert!(error.contains("key.pem") && error.contains("ca.pem, cert.pem and key.pem"), "{error}");
 }
 
-/// Stands for `ssh`: the master is there at once, and a command runs here.
+/// Stands for `ssh` where there is no server: the command runs here.
 const FAKE_SSH: &str = r#"#!/bin/sh
-for word; do
-    case $word in
-    -M | -O) exit 0 ;;
-    docker | "'docker'" | \"docker\") exec docker system dial-stdio ;;
-    esac
-done
-case "$*" in *docker*) exec docker system dial-stdio ;; esac
-exit 0
+case "$*" in *"-l me -p 2222 -- far docker system dial-stdio") exec docker system dial-stdio ;; esac
+echo "what is $*?" >&2
+exit 1
 "#;
 
 #[test]

@@ -19,3 +19,4 @@ mod read_only;
 mod refusals;
 mod registry;
 mod sidecars;
+mod ssh;

@@ -9,10 +9,11 @@ use bollard::errors::Error;
 use bollard::{API_DEFAULT_VERSION, Docker};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::BackendError;
 use super::engine::Address;
+use super::tunnel;
 use crate::config::HostConfig;
 
 /// How long an engine may take to say that it is there, when somebody waits for a list.
@@ -49,8 +50,9 @@ pub(super) struct Connection {
 #[derive(Debug, Default)]
 struct Probe {
     answered: Option<Instant>,
-    /// A question that goes on although whoever asked it went away: a connection that takes long is made after all.
-    asked: Option<JoinHandle<Result<(), Error>>>,
+    /// A question that goes on although whoever asked it went away: a connection that takes long is made after all. Since
+    /// when it waits for an answer counts for all who ask meanwhile.
+    asked: Option<(Instant, JoinHandle<Result<(), Error>>)>,
 }
 
 /// What an engine says of itself.
@@ -132,6 +134,11 @@ impl Connection {
         }
     }
 
+    /// How long it may take when one of its instances is meant: who cannot wait for a login has a limit of their own.
+    pub(super) fn patience(&self) -> Duration {
+        if matches!(self.address, Ok(Address::Ssh(_))) { LONG } else { SHORT }
+    }
+
     /// The engine, if it answers soon.
     pub(super) async fn docker(&self, patience: Duration) -> Result<Docker, BackendError> {
         let docker = self.docker.get_or_try_init(|| async { self.open() }).await?.clone();
@@ -142,14 +149,15 @@ impl Connection {
         if probe.answered.is_some_and(|at| at.elapsed() < FRESH) {
             return Ok(docker);
         }
-        let asked = probe.asked.get_or_insert_with(|| {
+        let (since, asked) = probe.asked.get_or_insert_with(|| {
             let docker = docker.clone();
-            tokio::spawn(async move {
+            let asked = tokio::spawn(async move {
                 let ping = timeout(LONG, docker.ping()).await;
                 ping.unwrap_or(Err(Error::RequestTimeoutError)).map(drop)
-            })
+            });
+            (Instant::now(), asked)
         });
-        let Ok(answer) = timeout(patience.saturating_sub(begin.elapsed()), asked).await else {
+        let Ok(answer) = timeout_at((*since).min(begin) + patience, asked).await else {
             return Err(self.told("ask", Trouble::Slow(patience)));
         };
         probe.asked = None;
@@ -174,7 +182,8 @@ impl Connection {
                 Docker::connect_with_http(&format!("tcp://{at}"), REQUEST, API_DEFAULT_VERSION)
             }
             Address::Ssh(at) => {
-                Docker::connect_with_ssh(&format!("ssh://{at}"), REQUEST, API_DEFAULT_VERSION, None)
+                let to = tunnel::Destination::parse(at);
+                tunnel::connect(to.map_err(|why| BackendError::Impossible(self.explain(&why)))?, REQUEST)
             }
             Address::Tls(at, dir) => {
                 let [key, cert, ca] = ["key.pem", "cert.pem", "ca.pem"].map(|file| dir.join(file));

@@ -22,6 +22,7 @@ mod registry;
 mod remove;
 mod run_dir;
 mod sidecars;
+mod tunnel;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -95,7 +96,8 @@ impl Backend for DockerBackend {
     }
 
     async fn inspect(&self, instance: &InstanceName) -> Result<Life, BackendError> {
-        life::inspect(&self.engine, &self.engine.docker(SHORT).await?, instance).await
+        let docker = self.engine.docker(self.engine.patience()).await?;
+        life::inspect(&self.engine, &docker, instance).await
     }
 
     async fn open(&self, instance: &InstanceName) -> Result<Box<dyn ByteStream>, BackendError> {
@@ -124,6 +126,6 @@ impl Backend for DockerBackend {
     }
 
     async fn watch(&self) -> Result<Changes, BackendError> {
-        life::watch(&self.engine, &self.engine.docker(SHORT).await?).await
+        life::watch(&self.engine, &self.engine.docker(self.engine.patience()).await?).await
     }
 }

@@ -73,7 +73,7 @@ impl DockerBackend {
     /// A stream by `docker exec`, which works with every engine. [`Backend::open`](super::Backend::open) takes the shorter
     /// way where there is one.
     pub async fn bridge(&self, instance: &InstanceName) -> Result<Box<dyn ByteStream>, BackendError> {
-        let docker = self.engine.docker(SHORT).await?;
+        let docker = self.engine.docker(self.engine.patience()).await?;
         match Bridge::open(&docker, &labels::container(instance)).await {
             Ok(bridge) => Ok(Box::new(bridge)),
             Err(trouble @ Trouble::Refused(..)) => {
