@@ -57,6 +57,8 @@ pub(super) use ended::Origin;
 pub(super) use recordings::Outcome;
 pub(super) use screens::Shown;
 pub(super) use start::Start;
+#[cfg(feature = "host")]
+pub(crate) use start::new_token;
 
 /// What a daemon is started with.
 #[derive(Debug)]

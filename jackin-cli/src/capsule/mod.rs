@@ -53,6 +53,8 @@ pub use config::{AgentFileMistake, AgentFileOutcome, read_agent_file};
 #[cfg(feature = "host")]
 pub(crate) use ctl::{describe, explain, tag_lines};
 #[cfg(feature = "host")]
+pub(crate) use daemon::new_token;
+#[cfg(feature = "host")]
 pub(crate) use device::Device;
 pub use endings::{EndRecord, EndedSession};
 #[cfg(feature = "host")]

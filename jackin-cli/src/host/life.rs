@@ -103,6 +103,7 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     let host = Fleet::host_of(&manifest.plan);
     let backend = fleet.host(&host)?;
     let instance = manifest.plan.instance.clone();
+    manifest.plan.owner = Some(fleet.manifests().owner()?);
     fleet.manifests().write(&manifest)?;
     let member = Member { host, backend: backend.clone(), instance, manifest: Some(manifest.clone()) };
     let made = async {

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -374,10 +375,10 @@ pub(super) struct GcArgs {
 /// Takes away what interrupted commands and ended instances left.
 pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
     let fleet = Fleet::new(loaded);
-    // What has no record here was made by somebody else, who may be making it at this moment.
     let (manifests, problems) = fleet.manifests().list();
     let mut names: Vec<InstanceName> = manifests.into_iter().map(|manifest| manifest.plan.instance).collect();
     names.extend(directories_without_record(&loaded.paths));
+    names.extend(things_without_record(&fleet).await?);
     names.sort();
     names.dedup();
     let (mut taken, mut kept) = (Vec::new(), Vec::new());
@@ -418,6 +419,28 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
     }
     Ok(code)
 }
+
+/// Instances of which an engine has something that was made from here: it may have come to what a launch that was killed had
+/// asked for only after the launch was cleared away. What was made from elsewhere is not ours to judge.
+async fn things_without_record(fleet: &Fleet) -> Result<Vec<InstanceName>> {
+    let owner = fleet.manifests().owner()?;
+    let asked = fleet.hosts().map(|(host, backend)| async move {
+        let slow = || anyhow::anyhow!("it does not answer within {} s", GC_PATIENCE.as_secs());
+        let listed = tokio::time::timeout(GC_PATIENCE, backend.list()).await;
+        let found = listed.map_err(|_| slow()).and_then(|found| Ok(found?));
+        found.unwrap_or_else(|error| {
+            say(&format!("{host}: {error:#}; what is left there has to wait"));
+            Vec::new()
+        })
+    });
+    let found = futures_util::future::join_all(asked).await.into_iter().flatten();
+    let ours =
+        found.filter(|found| found.plan.as_ref().is_some_and(|plan| plan.owner.as_ref() == Some(&owner)));
+    Ok(ours.map(|found| found.instance).collect())
+}
+
+/// How long a host may take to say what it has.
+const GC_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Instances of which a directory is left and no record.
 fn directories_without_record(paths: &Paths) -> Vec<InstanceName> {

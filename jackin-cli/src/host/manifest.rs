@@ -183,6 +183,27 @@ impl Manifests {
         }
     }
 
+    /// What tells these records from those of others who use the same engines. It is made up when it is first asked for.
+    pub fn owner(&self) -> Result<String, ManifestError> {
+        let path = self.dir.join("owner");
+        let failed = |error| ManifestError::Io { what: "read", path: path.clone(), error };
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            read => return read.map_err(failed),
+        }
+        self.make_dir()?;
+        let made = crate::capsule::new_token().map_err(io::Error::other).and_then(|owner| {
+            let own = self.dir.join(format!("owner.{owner}"));
+            write_atomically(&own, owner.as_bytes())?;
+            // The first one to come stays.
+            match fs::hard_link(&own, &path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+                _ => fs::remove_file(&own),
+            }
+        });
+        made.and_then(|()| fs::read_to_string(&path)).map_err(failed)
+    }
+
     /// Waits for the right to change an instance.
     pub async fn lock(&self, instance: &InstanceName) -> Result<Lock, ManifestError> {
         let begin = tokio::time::Instant::now();
@@ -267,6 +288,22 @@ mod tests {
     fn manifest(name: &str) -> Manifest {
         let plan = Plan::new(name.parse().unwrap(), BackendKind::Local, "api", "/src");
         Manifest::launching(plan, Timestamp::from_millis(1))
+    }
+
+    #[test]
+    fn an_owner_is_made_up_once() {
+        let (_dir, manifests) = store();
+        let asked: Vec<_> = (0..8)
+            .map(|_| {
+                let manifests = manifests.clone();
+                std::thread::spawn(move || manifests.owner().unwrap())
+            })
+            .collect();
+        let owners: std::collections::BTreeSet<_> =
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect();
+        assert_eq!(owners.len(), 1);
+        assert_eq!(owners.first().unwrap().len(), 32);
+        assert_eq!(fs::read_dir(manifests.dir()).unwrap().count(), 1);
     }
 
     #[test]

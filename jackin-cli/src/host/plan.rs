@@ -17,6 +17,9 @@ use crate::config::{BackendKind, LimitsConfig, Mount, SidecarConfig};
 pub struct Plan {
     /// The instance's name.
     pub instance: InstanceName,
+    /// Whose records it is in ([`Manifests::owner`](super::manifest::Manifests::owner)): an engine may serve several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// Where it runs.
     pub backend: BackendKind,
     /// The engine, a name of `[hosts]`; none is this machine's own.
@@ -111,6 +114,7 @@ impl Plan {
     pub fn new(instance: InstanceName, backend: BackendKind, workspace: &str, workdir: &str) -> Self {
         Self {
             instance,
+            owner: None,
             backend,
             host: None,
             role: None,

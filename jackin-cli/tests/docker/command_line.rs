@@ -1,5 +1,6 @@
 //! The operator's command line over containers.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -174,6 +175,36 @@ fn a_launch_that_is_killed_at_any_step_leaves_nothing_after_gc() {
             left(&name).is_empty() && operator.instance(&name) == Value::Null
         });
     }
+    assert_eq!(left(&name), Vec::<String>::new());
+}
+
+/// An engine may get round to what a killed launch had asked for after everything was cleared away.
+#[test]
+fn what_an_engine_makes_late_is_found_and_what_others_make_is_left_alone() {
+    let Some(operator) = Operator::new() else { return };
+    let name = Operator::name("late");
+    operator.load(&name, "sleep 1000");
+    let network = format!("jackin-{name}");
+    let labels = docker(["network", "inspect", "--format", "{{json .Labels}}", &network]).stdout;
+    let labels: BTreeMap<String, String> = serde_json::from_slice(&labels).unwrap();
+    operator.ok(&["eject", &name]);
+    let make_late = |plan: &str| {
+        let made = Command::new("docker")
+            .args(["network", "create", "--label", &format!("jackin.instance={name}")])
+            .args(["--label", &format!("jackin.plan={plan}"), &network])
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    };
+    let mut plan: Value = serde_json::from_str(&labels["jackin.plan"]).unwrap();
+    make_late(&plan.to_string());
+    assert_eq!(operator.json(&["gc", "--json"])["removed"], serde_json::json!([name]));
+    assert_eq!(left(&name), Vec::<String>::new());
+    plan["owner"] = "somebody else".into();
+    make_late(&plan.to_string());
+    operator.ok(&["gc"]);
+    assert_eq!(left(&name).len(), 1);
+    operator.ok(&["eject", &name]);
     assert_eq!(left(&name), Vec::<String>::new());
 }
 

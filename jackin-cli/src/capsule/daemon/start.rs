@@ -178,7 +178,7 @@ impl Daemon {
 }
 
 /// A secret that nobody guesses.
-fn new_token() -> Result<String> {
+pub(crate) fn new_token() -> Result<String> {
     let mut random = [0u8; 16];
     let filled = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
         .context("the system gives no random numbers")?;
