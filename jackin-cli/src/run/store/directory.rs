@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use jackin_core::run::{RunInfo, RunLayout, SinkError, TaskLayout};
 use jackin_core::{RunId, Timestamp};
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
 
 use super::{StoreError, failed};
 use crate::run::clock;
@@ -17,7 +19,7 @@ use crate::run::yaml::to_yaml;
 pub(super) const NEW: &str = ".new-";
 
 /// How many ids are tried. One is enough unless processes with the same number share a root from different machines.
-const TRIES: u32 = 1_000;
+const TRIES: usize = 1_000;
 
 /// The lock's file is so large that the last word of a run fits into its place when the disk is full.
 const RESERVE: usize = 16 << 10;
@@ -36,10 +38,21 @@ impl RunDirectory {
         begin: impl Fn(&RunLayout, Timestamp) -> RunInfo,
     ) -> Result<(Self, RunInfo), StoreError> {
         static SEQ: AtomicU32 = AtomicU32::new(0);
-        for _ in 0..TRIES {
+        let ids = std::iter::repeat_with(|| {
             let start = clock::now();
             let seq = SEQ.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            let id = RunId::new(start, std::process::id(), seq);
+            (start, RunId::new(start, std::process::id(), seq))
+        });
+        Self::create_as(ids.take(TRIES), task, begin)
+    }
+
+    /// The same with the first of these ids that nobody has.
+    fn create_as(
+        ids: impl Iterator<Item = (Timestamp, RunId)>,
+        task: &TaskLayout,
+        begin: impl Fn(&RunLayout, Timestamp) -> RunInfo,
+    ) -> Result<(Self, RunInfo), StoreError> {
+        for (start, id) in ids {
             let layout = RunLayout::new(task.clone(), id);
             let new = task.runs().join(format!("{NEW}{}", layout.run()));
             match fs::create_dir(&new) {
@@ -48,9 +61,7 @@ impl RunDirectory {
             }
             let info = begin(&layout, start);
             let furnished = furnish(&new, &layout, &info);
-            // A directory with something in it is not replaced by renaming.
-            let renamed = furnished.and_then(|lock| fs::rename(&new, layout.folder()).map(|()| lock));
-            match renamed {
+            match furnished.and_then(|lock| move_to_free(&new, &layout.folder()).map(|()| lock)) {
                 Ok(lock) => {
                     let synced = sync_directory(&task.runs());
                     synced.map_err(|error| failed(&task.runs(), error))?;
@@ -58,11 +69,7 @@ impl RunDirectory {
                 }
                 Err(error) => {
                     let _ = fs::remove_dir_all(&new);
-                    let taken = matches!(
-                        error.kind(),
-                        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists
-                    );
-                    if !taken {
+                    if !is_taken(&error) {
                         return Err(failed(&layout.folder(), error));
                     }
                 }
@@ -154,4 +161,71 @@ fn furnish(new: &Path, layout: &RunLayout, info: &RunInfo) -> io::Result<File> {
     create_new(&inside(&layout.stderr()))?;
     write_atomically(&inside(&layout.info()), to_yaml(info).map_err(io::Error::other)?.as_bytes())?;
     Ok(lock)
+}
+
+/// Renames a directory, and never over another: an empty one may be somebody's who is about to fill it.
+fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system knows this; then a directory with something in it is safe at least.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(root: &Path) -> TaskLayout {
+        let task = TaskLayout::new(root, "api".parse().unwrap(), "fix".parse().unwrap());
+        fs::create_dir_all(task.runs()).unwrap();
+        task
+    }
+
+    fn id(seq: u32) -> (Timestamp, RunId) {
+        let start = Timestamp::from_millis(1_763_251_200_123);
+        (start, RunId::new(start, 4711, seq))
+    }
+
+    fn begin(layout: &RunLayout, start: Timestamp) -> RunInfo {
+        RunInfo::begun(layout, "parrot", start)
+    }
+
+    #[test]
+    fn an_id_that_somebody_has_is_left_to_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let task = task(dir.path());
+        let folder = |seq| task.runs().join(id(seq).1.as_str());
+        // A run of another machine, one that has just begun, one that is being furnished, and a file in the way.
+        fs::create_dir(folder(1)).unwrap();
+        fs::write(folder(1).join("run-info.yaml"), "theirs").unwrap();
+        fs::create_dir(folder(2)).unwrap();
+        let new = task.runs().join(format!("{NEW}{}", id(3).1));
+        fs::create_dir(&new).unwrap();
+        fs::write(folder(4), "a file").unwrap();
+
+        let (made, info) = RunDirectory::create_as((1..=9).map(id), &task, begin).unwrap();
+        assert_eq!((made.layout().run(), &info.run_id), (&id(5).1, &id(5).1));
+        assert_eq!(super::super::read_info(made.layout()).unwrap(), info);
+        assert_eq!(fs::read_to_string(folder(1).join("run-info.yaml")).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(folder(2)).unwrap().count(), 0, "nothing was put into it");
+        assert!(new.exists(), "it is somebody's who is just making it");
+        let left = fs::read_dir(task.runs()).unwrap().count();
+        assert_eq!(left, 5, "what was furnished in vain is gone");
+    }
+
+    #[test]
+    fn with_every_id_taken_it_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let task = task(dir.path());
+        let first = RunDirectory::create_as([id(1)].into_iter(), &task, begin).unwrap();
+        let again = RunDirectory::create_as([id(1), id(1)].into_iter(), &task, begin);
+        assert!(matches!(again, Err(StoreError::NoFreeId(runs)) if runs == task.runs()));
+        assert!(first.0.layout().lock().exists());
+        assert_eq!(fs::read_dir(task.runs()).unwrap().count(), 1);
+    }
 }
