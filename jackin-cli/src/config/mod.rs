@@ -70,16 +70,39 @@ impl Loaded {
 
     /// The configuration in these directories.
     pub fn from(paths: Paths) -> Result<Self, LoadError> {
-        let file = paths.config_file();
-        let text = match read_text(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(LoadError::Read { path: file, error }),
-        };
-        let (config, tools) =
-            read::read(&text).map_err(|mistakes| mistakes.of_file(file.display().to_string()))?;
+        let (config, tools) = load(paths.config_file())?;
         Ok(Self { config, tools, paths })
     }
+}
+
+/// The configuration for a command that can do without a home: CI has none at times.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// What is configured; defaults, where nobody knows where that would be.
+    pub(crate) config: Config,
+    /// What jackin keeps, where that is known.
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Known {
+    /// What the environment tells.
+    pub(crate) fn from_env() -> Result<Self, LoadError> {
+        let (home, directory) = paths::directories();
+        let config = match directory {
+            Some(directory) => load(Paths::new("", directory).config_file())?.0,
+            None => Config::default(),
+        };
+        Ok(Self { config, home })
+    }
+}
+
+fn load(file: PathBuf) -> Result<(Config, Tools), LoadError> {
+    let text = match read_text(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(LoadError::Read { path: file, error }),
+    };
+    Ok(read::read(&text).map_err(|mistakes| mistakes.of_file(file.display().to_string()))?)
 }
 
 impl Config {

@@ -21,14 +21,10 @@ pub struct Paths {
 impl Paths {
     /// The directories that the environment names.
     pub fn from_env() -> Result<Self, NoHome> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let below_home = |directory: &str| set("HOME").map(|home| home.join(directory));
-        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        let home = set("JACKIN_HOME").or_else(|| below_home(".jackin")).ok_or(NoHome("JACKIN_HOME"))?;
-        let config = set("JACKIN_CONFIG_DIR")
-            .or_else(|| below_home(".config/jackin"))
-            .ok_or(NoHome("JACKIN_CONFIG_DIR"))?;
-        Ok(Self::new(absolute(home), absolute(config)))
+        let (home, config) = directories();
+        let (home, config) =
+            (home.ok_or(NoHome("JACKIN_HOME"))?, config.ok_or(NoHome("JACKIN_CONFIG_DIR"))?);
+        Ok(Self::new(home, config))
     }
 
     /// These directories.
@@ -105,6 +101,16 @@ impl Paths {
     pub fn cache(&self) -> PathBuf {
         self.home.join("cache")
     }
+}
+
+/// What jackin keeps and what the operator writes, each where the environment tells.
+pub(super) fn directories() -> (Option<PathBuf>, Option<PathBuf>) {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let below_home = |directory: &str| set("HOME").map(|home| home.join(directory));
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let home = set("JACKIN_HOME").or_else(|| below_home(".jackin"));
+    let config = set("JACKIN_CONFIG_DIR").or_else(|| below_home(".config/jackin"));
+    (home.map(absolute), config.map(absolute))
 }
 
 /// A path whose `~/` stands for the operator's home.

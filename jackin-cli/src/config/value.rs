@@ -121,13 +121,13 @@ impl fmt::Display for Bytes {
 
 written_as_text!(Bytes);
 
-/// A time: a number of seconds, or one with `s`, `m` or `h`.
+/// A time: a number of seconds, or numbers with `s`, `m`, `h` or `d`.
 ///
 /// ```
 /// use jackin_cli::config::Seconds;
 /// use std::time::Duration;
 ///
-/// assert_eq!("30m".parse::<Seconds>()?.duration(), Duration::from_secs(1_800));
+/// assert_eq!("1h30m".parse::<Seconds>()?.duration(), Duration::from_secs(5_400));
 /// assert_eq!("90".parse::<Seconds>()?.to_string(), "90s");
 /// assert!("soon".parse::<Seconds>().is_err());
 /// # Ok::<(), jackin_cli::config::ValueError>(())
@@ -150,18 +150,29 @@ impl FromStr for Seconds {
     type Err = ValueError;
 
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let bad = || ValueError(format!("{text:?} is no time: write \"90s\", \"30m\" or \"2h\""));
-        let text = text.trim();
-        let (number, factor) = match text.char_indices().next_back() {
-            Some((at, 's')) => (&text[..at], 1),
-            Some((at, 'm')) => (&text[..at], 60),
-            Some((at, 'h')) => (&text[..at], 3_600),
-            _ => (text, 1),
-        };
-        let number: u64 = number.parse().map_err(|_| bad())?;
-        match number.checked_mul(factor) {
-            Some(seconds @ 1..=LONGEST) => Ok(Self(seconds)),
-            _ => Err(bad()),
+        let bad = || ValueError(format!("{text:?} is no time: write \"90s\", \"30m\" or \"1h30m\""));
+        let mut rest = text.trim();
+        let mut total = 0u64;
+        while !rest.is_empty() {
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            let (number, after) = rest.split_at(digits);
+            let letters = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+            let (unit, after) = after.split_at(letters);
+            let factor = match unit {
+                "" | "s" => 1,
+                "m" => 60,
+                "h" => 3_600,
+                "d" => 86_400,
+                _ => return Err(bad()),
+            };
+            let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+            total = seconds.and_then(|seconds| total.checked_add(seconds)).ok_or_else(bad)?;
+            rest = after;
+        }
+        match total {
+            0 => Err(bad()),
+            1..=LONGEST => Ok(Self(total)),
+            _ => Err(ValueError(format!("{text:?} is more than a year: write \"90s\", \"30m\" or \"1h30m\""))),
         }
     }
 }
@@ -285,6 +296,11 @@ mod tests {
             assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
         }
         assert_eq!("22:05-07:30".parse::<QuietTime>().unwrap().to_string(), "22:05-07:30");
+        for (text, seconds) in [("90", 90), ("90s", 90), (" 30m ", 1_800), ("1h30m", 5_400), ("2d", 172_800)] {
+            let time = text.parse::<Seconds>().unwrap();
+            assert_eq!(time, Seconds(seconds), "{text}");
+            assert_eq!(time.to_string().parse(), Ok(time));
+        }
     }
 
     #[test]
@@ -298,8 +314,9 @@ mod tests {
         for text in ["", "g", "-1g", "0", "1e99g", "NaN", "4t"] {
             assert!(text.parse::<Bytes>().unwrap_err().to_string().contains("\"4g\""), "{text:?}");
         }
-        for text in ["", "0", "m", "99999999999999999999h", "-5m", "1d"] {
-            assert!(text.parse::<Seconds>().unwrap_err().to_string().contains("\"30m\""), "{text:?}");
+        let hostile = ["99999999999999999999h", "18446744073709551615d", "18446744073709551615s1s"];
+        for text in ["", " ", "0", "m", "-5m", "5x", "1.5h", "1h m", "ä", "366d"].into_iter().chain(hostile) {
+            assert!(text.parse::<Seconds>().unwrap_err().to_string().contains("\"1h30m\""), "{text:?}");
         }
         for text in ["", "25:00-01:00", "1-2", "10:00"] {
             assert!(text.parse::<QuietTime>().is_err(), "{text:?}");

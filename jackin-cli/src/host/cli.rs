@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::{ask, console, doctor, hooks, list, load, status, tags, values};
 use crate::capsule::{self, CapsuleArgs, block_on};
-use crate::config::{self, ConfigArgs, Loaded};
+use crate::config::{self, ConfigArgs, Known, Loaded};
 use crate::demo;
 use crate::run::{self, RunArgs, RunsArgs};
 use crate::tools::{self, ToolArgs};
@@ -117,8 +117,8 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Capsule(args) => capsule::run(args),
         Command::Config(args) => config::run(args),
         Command::Tool(args) => tools::run(args, Box::new(|instance| Box::pin(values::look_up(instance)))),
-        Command::Run(args) => with_configuration(|loaded| run::run(&loaded, &args)),
-        Command::Runs(args) => with_configuration(|loaded| run::runs(&loaded, args)),
+        Command::Run(args) => with(Known::from_env(), |known| run::run(&known, &args)),
+        Command::Runs(args) => with(Known::from_env(), |known| run::runs(&known, args)),
         Command::Hooks(args) => hooks::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "jackin", &mut std::io::stdout());
@@ -155,13 +155,16 @@ fn carry_out(command: Command) -> Result<u8> {
 
 /// Carries out something that needs the configuration and an event loop.
 fn on<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -> Result<u8> {
-    with_configuration(|loaded| block_on(command(loaded)))
+    with(Loaded::from_env(), |loaded| block_on(command(loaded)))
 }
 
 /// Carries out something that needs the configuration. What is wrong with that has an exit code of its own.
-fn with_configuration(command: impl FnOnce(Loaded) -> Result<u8>) -> Result<u8> {
-    match Loaded::from_env() {
-        Ok(loaded) => command(loaded),
+fn with<T>(
+    configuration: Result<T, config::LoadError>,
+    command: impl FnOnce(T) -> Result<u8>,
+) -> Result<u8> {
+    match configuration {
+        Ok(configuration) => command(configuration),
         Err(config::LoadError::Mistakes(mistakes)) => {
             eprintln!("{}", capsule::printable(&mistakes.to_string()));
             Ok(WRONG)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jackin_status::Runtime;
 
-use crate::config::{AgentConfig, Loaded, RestConfig, Seconds, at_home};
+use crate::config::{AgentConfig, Config, Known, Loaded, Paths, RestConfig, Seconds, at_home};
 
 /// How runs are done: which agents there are, where records go, and how patient to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,9 +127,19 @@ impl RestSettings {
 
 /// The settings of the operator: what is configured, above what is known anyway.
 pub fn settings(loaded: &Loaded) -> RunSettings {
-    let Loaded { config, paths, .. } = loaded;
+    configured(&loaded.config, Some(loaded.paths.runs()))
+}
+
+/// The same where there may be no home.
+pub(super) fn known_settings(known: &Known) -> RunSettings {
+    configured(&known.config, known.home.as_deref().map(|home| Paths::new(home, "").runs()))
+}
+
+fn configured(config: &Config, usual: Option<PathBuf>) -> RunSettings {
+    let written = config.runs.root.as_deref().map(at_home);
     let mut settings = RunSettings {
-        root: Some(config.runs.root.as_deref().map_or_else(|| paths.runs(), at_home)),
+        // A `~` that stands for nothing names no directory.
+        root: written.map_or(usual, |root| Some(root).filter(|root| !root.starts_with("~"))),
         default_agent: config.defaults.agent.clone(),
         timeout: config.runs.timeout.map(Seconds::duration),
         ..RunSettings::default()
@@ -189,7 +199,6 @@ impl RestSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Paths};
 
     #[test]
     fn what_is_configured_is_above_what_is_known() {

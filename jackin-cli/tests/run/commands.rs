@@ -140,7 +140,7 @@ fn mistakes_are_told_with_what_to_do() {
         (&["run", "--agent", "claude", "--prompt-file", "gone"], "cannot read gone"),
         (&["run", "--agent", "claude", "do it"], "write the prompt with --prompt"),
         (&["run", "--agent", "claude", "--prompt", "x", "--task", "../x"], "letters, digits"),
-        (&["run", "--agent", "claude", "--prompt", "x", "--timeout", "soon"], "90s, 30m or 1h30m"),
+        (&["run", "--agent", "claude", "--prompt", "x", "--timeout", "soon"], "is no time: write \"90s\", \"30m\" or \"1h30m\""),
         (&["run", "--agent", "claude", "--prompt", "x", "--parent", "me"], "YYYYMMDD"),
         (&["run", "--agent", "claude", "--prompt", "x", "--", "true"], "--wrap"),
         (&["run", "--wrap"], "<CMD>"),
@@ -152,9 +152,40 @@ fn mistakes_are_told_with_what_to_do() {
         assert!(stderr(&output).contains(told), "{args:?}: {}", stderr(&output));
     }
     assert!(store(&scene).runs().unwrap().0.is_empty(), "no run was begun");
-    let mut homeless = scene.jackin(&["run", "--agent", "claude", "--prompt", "x"]);
-    let output = homeless.env_remove("JACKIN_HOME").env_remove("HOME").output().unwrap();
-    assert!(stderr(&output).contains("set JACKIN_HOME"), "{}", stderr(&output));
+}
+
+#[test]
+fn without_a_home_the_directory_of_records_is_enough() {
+    let scene = Scene::new();
+    let homeless = |args: &[&str]| {
+        let mut jackin = scene.jackin(args);
+        jackin.env_remove("JACKIN_HOME").env_remove("HOME").output().unwrap()
+    };
+    let output = homeless(&wrap("echo here", &["--root", "records"]));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "here\n"), "{}", stderr(&output));
+    let output = homeless(&["runs", "list", "--root", "records"]);
+    assert!(stdout(&output).contains("completed"), "{}{}", stdout(&output), stderr(&output));
+
+    for args in [&wrap("echo here", &[])[..], &["runs", "list"]] {
+        let output = homeless(args);
+        assert_eq!(output.status.code(), Some(1));
+        let told = "neither JACKIN_HOME nor HOME is set: name the directory of records with --root";
+        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+    }
+
+    // A configuration that is there counts, and so do its mistakes.
+    let configured = |text: &str, args: &[&str]| {
+        std::fs::write(scene.dir().join("config.toml"), text).unwrap();
+        let mut jackin = scene.jackin(args);
+        let jackin = jackin.env_remove("JACKIN_HOME").env_remove("HOME");
+        jackin.env("JACKIN_CONFIG_DIR", scene.dir()).output().unwrap()
+    };
+    let root = format!("[runs]\nroot = \"{}\"\n", scene.dir().join("records").display());
+    assert!(stdout(&configured(&root, &["runs", "list"])).contains("completed"));
+    let output = configured("[runs]\nroot = \"~/records\"\n", &["runs", "list"]);
+    assert!(stderr(&output).contains("--root"), "{}", stderr(&output));
+    let output = configured("[runs]\nroot = 7\n", &["runs", "list", "--root", "records"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -9,10 +8,10 @@ use jackin_core::RunId;
 use jackin_core::run::{Agent, ProjectId, TaskId};
 
 use super::prompt::{self, Source};
-use super::{duration, parallel, single, tail};
+use super::{parallel, single, tail};
 use crate::capsule::block_on;
-use crate::config::Loaded;
-use crate::run::settings::{RunSettings, settings};
+use crate::config::{Known, Seconds};
+use crate::run::settings::{RunSettings, known_settings};
 use crate::run::{Agents, Plain, RunRequest, Runner, Store, clock};
 
 /// `jackin run …`
@@ -46,8 +45,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// How long it may take: 90s, 30m, 1h30m
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    timeout: Option<Duration>,
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<Seconds>,
     /// The run that starts this one [default: the run that this is called in]
     #[arg(long, value_name = "RUN")]
     parent: Option<RunId>,
@@ -126,8 +125,8 @@ pub(super) fn store(root: Option<&PathBuf>, settings: &RunSettings) -> Result<St
 }
 
 /// Carries out `jackin run`; the exit code.
-pub(crate) fn run(loaded: &Loaded, args: &RunArgs) -> Result<u8> {
-    let settings = settings(loaded);
+pub(crate) fn run(known: &Known, args: &RunArgs) -> Result<u8> {
+    let settings = known_settings(known);
     let agent = args.agent(&settings)?;
     let text = match args.prompt_source() {
         Some(source) => prompt::read(&source)?,
@@ -143,7 +142,7 @@ pub(crate) fn run(loaded: &Loaded, args: &RunArgs) -> Result<u8> {
     let task = args.task.clone().unwrap_or_else(|| TaskId::named_after(clock::now(), &text));
     let request = RunRequest {
         cwd,
-        timeout: args.timeout.or(settings.timeout),
+        timeout: args.timeout.map(Seconds::duration).or(settings.timeout),
         parent: args.parent.clone().or_else(|| std::env::var("JRUN_ID").ok()?.parse().ok()),
         ..RunRequest::new(agent, project, task, text)
     };

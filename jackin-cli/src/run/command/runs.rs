@@ -10,9 +10,9 @@ use serde_json::json;
 use super::args::store;
 use super::{list, show, tail};
 use crate::capsule::{block_on, print_line, printable};
-use crate::config::Loaded;
+use crate::config::Known;
 use crate::run::files::create_new;
-use crate::run::settings::settings;
+use crate::run::settings::known_settings;
 use crate::run::{Collected, FoundRun, Store};
 
 /// `jackin runs …`
@@ -73,8 +73,8 @@ pub(super) struct ListArgs {
 }
 
 /// Carries out `jackin runs`; the exit code.
-pub(crate) fn runs(loaded: &Loaded, args: RunsArgs) -> Result<u8> {
-    let settings = settings(loaded);
+pub(crate) fn runs(known: &Known, args: RunsArgs) -> Result<u8> {
+    let settings = known_settings(known);
     let store = store(args.root.as_ref(), &settings)?;
     match args.command {
         RunsCommand::List(wanted) => list::list(&store, &wanted, args.json),
