@@ -140,31 +140,16 @@ pub(super) fn body(
     let own_name = network != "host" && network != "none";
     let endpoint =
         EndpointSettings { aliases: Some(vec![plan.instance.to_string()]), ..EndpointSettings::default() };
-    let limits = &plan.limits;
-    let memory = limits.memory.map(|memory| i64::try_from(memory.0).unwrap_or(i64::MAX));
     let host = HostConfig {
         binds: (!binds.is_empty()).then_some(binds),
         mounts: Some(mounts),
         tmpfs: (!tmpfs.is_empty()).then_some(tmpfs),
         network_mode: Some(network.clone()),
-        cap_drop: Some(vec!["ALL".to_owned()]),
         cap_add: Some(CAPABILITIES.map(ToOwned::to_owned).to_vec()),
-        security_opt: Some(vec!["no-new-privileges".to_owned()]),
-        privileged: Some(false),
-        readonly_rootfs: Some(plan.read_only),
-        nano_cpus: limits.cpus.map(|cpus| (cpus * 1e9) as i64),
-        memory,
-        // As much as of memory: there is none beside it.
-        memory_swap: memory,
-        pids_limit: limits.pids.map(i64::from),
         // The capsule takes orphans in itself.
         init: Some(false),
-        restart_policy: Some(RestartPolicy {
-            name: Some(RestartPolicyNameEnum::NO),
-            maximum_retry_count: None,
-        }),
         log_config: Some(bounded_log()),
-        ..HostConfig::default()
+        ..confined(plan)
     };
     let mut words = vec!["daemon".to_owned(), "--config".to_owned(), CONFIG.to_owned()];
     if !plan.command.is_empty() {
@@ -185,12 +170,39 @@ pub(super) fn body(
         // The image may have others in mind, for the program that it was made for.
         stop_signal: Some("SIGTERM".to_owned()),
         stop_timeout: Some(GRACE_SECONDS),
-        healthcheck: Some(HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }),
+        healthcheck: Some(no_healthcheck()),
         networking_config: own_name
             .then(|| NetworkingConfig { endpoints_config: Some(HashMap::from([(network, endpoint)])) }),
         host_config: Some(host),
         ..ContainerCreateBody::default()
     })
+}
+
+/// What every container of ours may not do, and how much it may use.
+pub(super) fn confined(plan: &Plan) -> HostConfig {
+    let limits = &plan.limits;
+    let memory = limits.memory.map(|memory| i64::try_from(memory.0).unwrap_or(i64::MAX));
+    HostConfig {
+        cap_drop: Some(vec!["ALL".to_owned()]),
+        security_opt: Some(vec!["no-new-privileges".to_owned()]),
+        privileged: Some(false),
+        readonly_rootfs: Some(plan.read_only),
+        nano_cpus: limits.cpus.map(|cpus| (cpus * 1e9) as i64),
+        memory,
+        // As much as of memory: there is none beside it.
+        memory_swap: memory,
+        pids_limit: limits.pids.map(i64::from),
+        restart_policy: Some(RestartPolicy {
+            name: Some(RestartPolicyNameEnum::NO),
+            maximum_retry_count: None,
+        }),
+        ..HostConfig::default()
+    }
+}
+
+/// The image may have one in mind for the program that it was made for.
+pub(super) fn no_healthcheck() -> HealthConfig {
+    HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }
 }
 
 /// A container that never starts, with the same places as another whose own files cannot be changed: the engine unpacks

@@ -15,7 +15,7 @@ use jackin_core::AgentFile;
 
 use super::archive::{Access, Archive};
 use super::capsule_binary::CapsuleBinary;
-use super::connection::{ASK, CHANGE, Facts, LONG, Trouble, within};
+use super::connection::{ASK, CHANGE, Connection, Facts, LONG, Trouble, within};
 use super::container::{self, Layout, Run, session_user};
 use super::{AGENT_DIR, CAPSULE, CONFIG, DockerBackend, RUN_DIR, RUNTIME_DIR, STATE_DIR};
 use super::{capsule_volume, image, labels, mounts, sidecars};
@@ -89,8 +89,29 @@ fn warnings(backend: &DockerBackend, plan: &Plan) -> Vec<String> {
     warnings
 }
 
+/// Refuses a network that is not there.
+pub(super) async fn check_network(
+    engine: &Connection,
+    docker: &Docker,
+    plan: &Plan,
+) -> Result<(), BackendError> {
+    let Some(name) = container::named_network(plan) else { return Ok(()) };
+    let found = within(ASK, docker.inspect_network(name, None::<InspectNetworkOptions>)).await;
+    found.map(drop).map_err(|trouble| match trouble {
+        trouble if trouble.is_missing() => BackendError::Impossible(format!(
+            "the engine has no network {name}: make it (`docker network create {name}`), or write \
+             `network = \"instance\"`"
+        )),
+        trouble => engine.told(&format!("look at the network {name}"), trouble),
+    })
+}
+
 /// What is to be said about an image that may not run here.
-fn check_image(name: &str, image: &ImageInspect, facts: &Facts) -> Result<Option<String>, BackendError> {
+pub(super) fn check_image(
+    name: &str,
+    image: &ImageInspect,
+    facts: &Facts,
+) -> Result<Option<String>, BackendError> {
     if let Some(os) = image.os.as_deref().filter(|os| !["linux", ""].contains(os)) {
         return Err(BackendError::Impossible(format!("the image {name} is for {os}: choose one for Linux")));
     }
@@ -119,16 +140,7 @@ impl Making<'_> {
     }
 
     async fn make_network(&self, step: &mut Steps<'_>) -> Result<(), BackendError> {
-        if let Some(name) = container::named_network(self.plan) {
-            let found = within(ASK, self.docker.inspect_network(name, None::<InspectNetworkOptions>)).await;
-            found.map_err(|trouble| match trouble {
-                trouble if trouble.is_missing() => BackendError::Impossible(format!(
-                    "the engine has no network {name}: make it (`docker network create {name}`), or write \
-                     `network = \"instance\"`"
-                )),
-                trouble => self.told(&format!("look at the network {name}"), trouble),
-            })?;
-        }
+        check_network(&self.backend.engine, self.docker, self.plan).await?;
         if !container::has_own_network(self.plan) {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Taking away everything of an instance, and nothing else.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -33,7 +34,7 @@ pub(super) async fn stop(
     instance: &InstanceName,
 ) -> Result<(), BackendError> {
     let told = |trouble| engine.told(&format!("stop {instance}"), trouble);
-    let containers = containers(docker, instance, false).await.map_err(told)?;
+    let containers = containers(docker, &labels::filter(Some(instance)), false).await.map_err(told)?;
     let stops = containers.iter().map(|(id, sidecar)| async move {
         let seconds = if *sidecar { SIDECAR_SECONDS } else { GRACE_SECONDS as i32 };
         let options = StopContainerOptionsBuilder::new().t(seconds).build();
@@ -56,9 +57,23 @@ pub(super) async fn remove(
     // In order, so that an agent can put down what it holds.
     stop(engine, docker, instance).await?;
     let begin = Instant::now();
+    let filter = labels::filter(Some(instance));
+    remove_containers(docker, &filter, begin).await.map_err(|trouble| told("a container", trouble))?;
+    remove_networks(docker, &filter, begin).await.map_err(|trouble| told("the network", trouble))?;
+    remove_volumes(docker, &filter, begin).await.map_err(|trouble| told("a volume", trouble))
+}
+
+/// What lists something by its labels.
+type Filter = HashMap<&'static str, Vec<String>>;
+
+/// Removes every container that a filter lists, running or not.
+pub(super) async fn remove_containers(
+    docker: &Docker,
+    filter: &Filter,
+    begin: Instant,
+) -> Result<(), Trouble> {
     loop {
-        let containers =
-            containers(docker, instance, true).await.map_err(|trouble| told("containers", trouble))?;
+        let containers = containers(docker, filter, true).await?;
         let options = RemoveContainerOptionsBuilder::new().force(true).v(true).build();
         let removals = containers.iter().map(|(id, _)| {
             let options = options.clone();
@@ -68,17 +83,15 @@ pub(super) async fn remove(
         if let Some(trouble) =
             done.into_iter().filter_map(Result::err).find(|trouble| !passes(trouble, begin))
         {
-            return Err(told("a container", trouble));
+            return Err(trouble);
         }
         if containers.is_empty() {
-            break;
+            return Ok(());
         }
         if begin.elapsed() > PATIENCE {
-            return Err(told("containers", Trouble::Slow(PATIENCE)));
+            return Err(Trouble::Slow(PATIENCE));
         }
     }
-    remove_networks(docker, instance, begin).await.map_err(|trouble| told("the network", trouble))?;
-    remove_volumes(docker, instance, begin).await.map_err(|trouble| told("a volume", trouble))
 }
 
 /// Whether to look again: it is gone, or somebody is removing it.
@@ -86,9 +99,10 @@ fn passes(trouble: &Trouble, begin: Instant) -> bool {
     trouble.is_missing() || (trouble.is_conflict() && begin.elapsed() < PATIENCE)
 }
 
-async fn remove_networks(docker: &Docker, instance: &InstanceName, begin: Instant) -> Result<(), Trouble> {
+/// Removes every network that a filter lists.
+pub(super) async fn remove_networks(docker: &Docker, filter: &Filter, begin: Instant) -> Result<(), Trouble> {
     loop {
-        let options = ListNetworksOptionsBuilder::new().filters(&labels::filter(Some(instance))).build();
+        let options = ListNetworksOptionsBuilder::new().filters(filter).build();
         let networks = within(ASK, docker.list_networks(Some(options))).await?;
         let ids: Vec<String> = networks.into_iter().filter_map(|network| network.id).collect();
         if ids.is_empty() {
@@ -106,9 +120,9 @@ async fn remove_networks(docker: &Docker, instance: &InstanceName, begin: Instan
     }
 }
 
-async fn remove_volumes(docker: &Docker, instance: &InstanceName, begin: Instant) -> Result<(), Trouble> {
+async fn remove_volumes(docker: &Docker, filter: &Filter, begin: Instant) -> Result<(), Trouble> {
     loop {
-        let options = ListVolumesOptionsBuilder::new().filters(&labels::filter(Some(instance))).build();
+        let options = ListVolumesOptionsBuilder::new().filters(filter).build();
         let volumes = within(ASK, docker.list_volumes(Some(options))).await?.volumes.unwrap_or_default();
         if volumes.is_empty() {
             return Ok(());
@@ -125,14 +139,9 @@ async fn remove_volumes(docker: &Docker, instance: &InstanceName, begin: Instant
     }
 }
 
-/// The containers of an instance, running or `all`, and whether each is one beside it.
-async fn containers(
-    docker: &Docker,
-    instance: &InstanceName,
-    all: bool,
-) -> Result<Vec<(String, bool)>, Trouble> {
-    let options =
-        ListContainersOptionsBuilder::new().all(all).filters(&labels::filter(Some(instance))).build();
+/// The containers that a filter lists, running or `all`, and whether each is one beside an instance.
+async fn containers(docker: &Docker, filter: &Filter, all: bool) -> Result<Vec<(String, bool)>, Trouble> {
+    let options = ListContainersOptionsBuilder::new().all(all).filters(filter).build();
     let found = within(ASK, docker.list_containers(Some(options))).await?;
     let entry = |container: bollard::models::ContainerSummary| {
         let sidecar = container.labels.is_some_and(|labels| labels.contains_key(labels::SIDECAR));
