@@ -27,6 +27,7 @@
 mod agent;
 mod bus;
 mod context;
+mod elsewhere;
 mod environment;
 mod id;
 mod info;
@@ -41,6 +42,7 @@ mod stop;
 pub use agent::{Agent, AgentError, CollectedRun, Ended, ProcessIds, RunSink, SinkError};
 pub use bus::{BusScanner, RawMessage};
 pub use context::RunContext;
+pub use elsewhere::{Elsewhere, RunContainer};
 pub use environment::{Environment, KNOWN_TOKENS, TOKENS, own_tokens, token_variable};
 pub use id::RunId;
 pub use info::{LiveStatus, RunInfo, RunStatus, RunUsage, RunnerInfo};

@@ -22,8 +22,7 @@ impl Paths {
     /// The directories that the environment names.
     pub fn from_env() -> Result<Self, NoHome> {
         let (home, config) = directories();
-        let (home, config) =
-            (home.ok_or(NoHome("JACKIN_HOME"))?, config.ok_or(NoHome("JACKIN_CONFIG_DIR"))?);
+        let (home, config) = (home.ok_or(NoHome("JACKIN_HOME"))?, config.ok_or(NoHome("JACKIN_CONFIG_DIR"))?);
         Ok(Self::new(home, config))
     }
 

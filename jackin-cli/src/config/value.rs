@@ -172,7 +172,9 @@ impl FromStr for Seconds {
         match total {
             0 => Err(bad()),
             1..=LONGEST => Ok(Self(total)),
-            _ => Err(ValueError(format!("{text:?} is more than a year: write \"90s\", \"30m\" or \"1h30m\""))),
+            _ => {
+                Err(ValueError(format!("{text:?} is more than a year: write \"90s\", \"30m\" or \"1h30m\"")))
+            }
         }
     }
 }
@@ -296,7 +298,8 @@ mod tests {
             assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
         }
         assert_eq!("22:05-07:30".parse::<QuietTime>().unwrap().to_string(), "22:05-07:30");
-        for (text, seconds) in [("90", 90), ("90s", 90), (" 30m ", 1_800), ("1h30m", 5_400), ("2d", 172_800)] {
+        for (text, seconds) in [("90", 90), ("90s", 90), (" 30m ", 1_800), ("1h30m", 5_400), ("2d", 172_800)]
+        {
             let time = text.parse::<Seconds>().unwrap();
             assert_eq!(time, Seconds(seconds), "{text}");
             assert_eq!(time.to_string().parse(), Ok(time));
@@ -315,7 +318,8 @@ mod tests {
             assert!(text.parse::<Bytes>().unwrap_err().to_string().contains("\"4g\""), "{text:?}");
         }
         let hostile = ["99999999999999999999h", "18446744073709551615d", "18446744073709551615s1s"];
-        for text in ["", " ", "0", "m", "-5m", "5x", "1.5h", "1h m", "ä", "366d"].into_iter().chain(hostile) {
+        for text in ["", " ", "0", "m", "-5m", "5x", "1.5h", "1h m", "ä", "366d"].into_iter().chain(hostile)
+        {
             assert!(text.parse::<Seconds>().unwrap_err().to_string().contains("\"1h30m\""), "{text:?}");
         }
         for text in ["", "25:00-01:00", "1-2", "10:00"] {

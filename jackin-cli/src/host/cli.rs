@@ -159,10 +159,7 @@ fn on<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -> Resu
 }
 
 /// Carries out something that needs the configuration. What is wrong with that has an exit code of its own.
-fn with<T>(
-    configuration: Result<T, config::LoadError>,
-    command: impl FnOnce(T) -> Result<u8>,
-) -> Result<u8> {
+fn with<T>(configuration: Result<T, config::LoadError>, command: impl FnOnce(T) -> Result<u8>) -> Result<u8> {
     match configuration {
         Ok(configuration) => command(configuration),
         Err(config::LoadError::Mistakes(mistakes)) => {

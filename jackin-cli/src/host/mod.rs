@@ -17,6 +17,7 @@ mod load;
 mod manifest;
 mod plan;
 mod planning;
+mod run_plan;
 mod skills;
 mod status;
 mod tags;
@@ -28,6 +29,7 @@ pub use backend::{
     Backend, BackendError, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
     LocalBackend, Steps,
 };
+pub(crate) use backend::{RunAttachment, RunEngine, RunLife, RunSpec, container_name};
 pub use cli::main;
 pub(crate) use console::show;
 pub use fleet::{DOCKER, Fleet, HostView, InstanceState, InstanceView, LOCAL, Member, PATIENCE};
@@ -35,5 +37,6 @@ pub use follow::FleetEvent;
 pub(crate) use life::{eject, launch_plan, relaunch};
 pub use manifest::{Lock, Manifest, ManifestError, Manifests, Phase};
 pub use plan::{Plan, Secrets, Worktree};
+pub(crate) use run_plan::{RunPlanArgs, plan_run};
 pub(crate) use values::tool_context;
 pub(crate) use worktree::branch;

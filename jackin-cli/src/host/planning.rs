@@ -75,10 +75,10 @@ pub(super) struct Planned {
 }
 
 /// A workspace: where it is and what is configured of it.
-struct Target {
-    name: String,
-    directory: PathBuf,
-    config: WorkspaceConfig,
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) directory: PathBuf,
+    pub(super) config: WorkspaceConfig,
 }
 
 /// Decides what `args` mean.
@@ -99,7 +99,7 @@ pub(super) fn plan(loaded: &Loaded, args: &PlanArgs) -> Result<Planned> {
     };
     let workdir = match backend {
         BackendKind::Local => target.directory.display().to_string(),
-        BackendKind::Docker => role.workdir.clone().unwrap_or_else(|| "/workspace".to_owned()),
+        BackendKind::Docker => role.workdir.clone().unwrap_or_else(|| USUAL_WORKDIR.to_owned()),
     };
     let mut plan = Plan::new(instance, backend, &target.name, &workdir);
     plan.host_workdir = Some(target.directory.clone());
@@ -136,6 +136,9 @@ pub(super) fn plan(loaded: &Loaded, args: &PlanArgs) -> Result<Planned> {
     Ok(Planned { plan, worktree, name_is_free: args.name.is_none() })
 }
 
+/// Where the workspace is in a container, unless the role says otherwise.
+pub(super) const USUAL_WORKDIR: &str = "/workspace";
+
 /// With one word, it is the role if there is one of that name, else the target.
 fn positional<'a>(config: &Config, args: &'a PlanArgs) -> Result<(Option<RoleName>, Option<&'a str>)> {
     let Some(first) = &args.role else { return Ok((None, None)) };
@@ -155,7 +158,7 @@ fn positional<'a>(config: &Config, args: &'a PlanArgs) -> Result<(Option<RoleNam
     }
 }
 
-fn no_role(config: &Config, name: &str) -> String {
+pub(super) fn no_role(config: &Config, name: &str) -> String {
     let known: Vec<&str> = config.roles.keys().map(RoleName::as_str).collect();
     let known = if known.is_empty() {
         "none is configured".to_owned()
@@ -165,7 +168,7 @@ fn no_role(config: &Config, name: &str) -> String {
     format!("there is no role {name:?}: {known}")
 }
 
-fn find_target(config: &Config, target: Option<&str>) -> Result<Target> {
+pub(super) fn find_target(config: &Config, target: Option<&str>) -> Result<Target> {
     let (name, directory, workspace) = match target
         .and_then(|name| Some((name, config.workspaces.get(name)?)))
     {
@@ -202,15 +205,20 @@ fn backend(config: &Config, args: &PlanArgs, has_image: bool) -> Result<BackendK
         .backend
         .or((args.image.is_some() || args.host.is_some() || has_image).then_some(BackendKind::Docker));
     if let Some(host) = &args.host {
-        ensure!(
-            config.hosts.contains_key(host),
-            "there is no host {host:?}: write [hosts.{host}] with docker = \"ssh://…\" into the configuration"
-        );
+        known_host(config, host)?;
     }
     Ok(wanted.or(config.defaults.backend).unwrap_or(BackendKind::Local))
 }
 
-fn environment(
+pub(super) fn known_host(config: &Config, host: &str) -> Result<()> {
+    ensure!(
+        config.hosts.contains_key(host),
+        "there is no host {host:?}: write [hosts.{host}] with docker = \"ssh://…\" into the configuration"
+    );
+    Ok(())
+}
+
+pub(super) fn environment(
     role: &RoleConfig,
     workspace: &WorkspaceConfig,
     given: &[String],

@@ -275,6 +275,14 @@ impl RunSink for Desk<'_, '_> {
         self.show(RunEvent::Step(Step::Executing)).await;
         Ok(())
     }
+
+    async fn note(&mut self, text: &str) {
+        self.show(RunEvent::Note(text)).await;
+    }
+
+    async fn version(&mut self, version: &str) {
+        self.live.change(|info| version.clone_into(&mut info.agent_version));
+    }
 }
 
 #[cfg(test)]

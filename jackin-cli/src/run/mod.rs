@@ -22,7 +22,7 @@ pub use agents::{Agents, Cli, Plain, Rest, UnknownAgent};
 
 pub(crate) use command::{RunArgs, RunsArgs, run, runs};
 pub use observe::{RunEvent, RunObserver};
-pub use place::{Happened, Local, Place, PlaceCommand, PlaceProcess};
+pub use place::{Docker, Happened, Local, Notes, Place, PlaceCommand, PlaceProcess};
 pub use runner::{FinishedRun, RunRequest, Runner};
 pub use settings::{AgentCommand, AgentSettings, Backend, RestSettings, RunSettings, settings};
-pub use store::{Collected, FoundRun, RunDirectory, Store, StoreError};
+pub use store::{Collected, ContainerWas, Containers, FoundRun, RunDirectory, Store, StoreError};

@@ -11,6 +11,8 @@ use jackin_core::{AgentStatus, AgentTag, Cause, RuntimeEvent, Usage};
 pub enum RunEvent<'a> {
     /// The run has come this far.
     Step(Step),
+    /// What is being done before the agent can start.
+    Note(&'a str),
     /// The agent printed to standard output.
     Stdout(&'a [u8]),
     /// The agent printed to standard error.

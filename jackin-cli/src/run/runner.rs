@@ -18,7 +18,7 @@ use jackin_core::{RunId, Timestamp, one_line};
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
 use super::desk::{Desk, Live};
-use super::files::{create_new, sink_error};
+use super::files::{create_new, open_regular, sink_error};
 use super::observe::{Onlooker, RunEvent, RunObserver};
 use super::store::{RunDirectory, Store, StoreError};
 use super::{bus, clock};
@@ -31,6 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the answer to "which version" is waited for when everything else is done.
 const VERSION_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long taking away what an agent's place made may take, and how long where there is no patience left.
+const CLEAR_LIMIT: Duration = Duration::from_secs(30);
+const CLEAR_AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Does runs below one root.
 ///
@@ -117,20 +121,25 @@ impl RunRequest {
     }
 
     fn context(&self, layout: &RunLayout) -> RunContext {
-        RunContext {
-            preamble: preamble(layout, self.parent.as_ref()),
+        let mut context = RunContext {
             working_dir: self.cwd.clone(),
+            elsewhere: self.agent.elsewhere(layout, &self.cwd),
             stop: self.stop.clone(),
             ..RunContext::new(layout.clone(), self.prompt.clone())
-        }
+        };
+        context.preamble = preamble(context.seen(), self.parent.as_ref());
+        context
     }
 
     fn first_info(&self, layout: &RunLayout, start: Timestamp) -> RunInfo {
+        let context = self.context(layout);
         RunInfo {
             parent_run_id: self.parent.clone(),
             previous_run_id: self.previous.clone(),
             cwd: self.cwd.to_string_lossy().into_owned(),
-            commandline: self.agent.command_line(&self.context(layout)),
+            commandline: self.agent.command_line(&context),
+            // Before anything is made: it is what tells where to look, should we die.
+            container: context.elsewhere.map(|elsewhere| elsewhere.container),
             runner: Some(RunnerInfo {
                 pid: std::process::id(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -205,12 +214,14 @@ impl Runner {
         onlooker.step(layout, Step::Prompted).await;
 
         let rule = Environment {
-            layout,
+            layout: context.seen(),
             parent: request.parent.as_ref(),
             own_tokens: &request.agent.tokens(),
             configured: &request.agent.environment(),
         };
-        context.environment = rule.over(self.inherited.iter().cloned());
+        let inherited = self.inherited.iter().cloned();
+        context.environment =
+            if context.elsewhere.is_some() { rule.apart(inherited) } else { rule.over(inherited) };
         onlooker.step(layout, Step::Equipped).await;
 
         let (path, message) = (layout.task().bus(), BusMessage::run_started(layout, request.agent.name()));
@@ -224,6 +235,7 @@ impl Runner {
         let streams = directory.open_streams()?;
         let mut desk = Desk::new(Arc::clone(directory), live.clone(), streams, onlooker);
         let ended = self.execute(directory, live, request, context, &mut desk).await;
+        clear(live, request, layout).await;
         let synced = desk.sync().await;
         onlooker.step(layout, Step::Executed).await;
         ended.and_then(|ended| synced.map(|()| ended).map_err(AgentError::Record))
@@ -338,6 +350,25 @@ impl Runner {
     }
 }
 
+/// Takes away what the agent's place made for the run, whatever became of it.
+async fn clear(live: &Live, request: &RunRequest, layout: &RunLayout) {
+    let no_time = async {
+        request.stop.insisted().await;
+        tokio::time::sleep(CLEAR_AT_ONCE).await;
+    };
+    let cleared = tokio::select! {
+        biased;
+        cleared = request.agent.clear(layout) => cleared,
+        () = no_time => Err("what was made for the run could not be taken away at once".to_owned()),
+        () = tokio::time::sleep(CLEAR_LIMIT) => {
+            Err(format!("what was made for the run could not be taken away within {CLEAR_LIMIT:?}"))
+        }
+    };
+    if let Err(why) = cleared {
+        live.change(|info| info.warnings.push(format!("{why}; `jackin runs gc` will try again")));
+    }
+}
+
 /// The exit code of a run, and why it failed, if it did.
 fn judge(
     outcome: &Result<Ended, AgentError>,
@@ -363,7 +394,8 @@ fn judge(
 /// The last line that the agent printed to standard error.
 fn last_line(layout: &RunLayout) -> Option<String> {
     const TAIL: u64 = 2_048;
-    let mut file = fs::File::open(layout.stderr()).ok()?;
+    // The agent may have put a link there, and what that leads to is none of its business.
+    let mut file = open_regular(&layout.stderr(), fs::OpenOptions::new().read(true)).ok()?;
     let len = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(len.saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();

@@ -140,7 +140,10 @@ fn mistakes_are_told_with_what_to_do() {
         (&["run", "--agent", "claude", "--prompt-file", "gone"], "cannot read gone"),
         (&["run", "--agent", "claude", "do it"], "write the prompt with --prompt"),
         (&["run", "--agent", "claude", "--prompt", "x", "--task", "../x"], "letters, digits"),
-        (&["run", "--agent", "claude", "--prompt", "x", "--timeout", "soon"], "is no time: write \"90s\", \"30m\" or \"1h30m\""),
+        (
+            &["run", "--agent", "claude", "--prompt", "x", "--timeout", "soon"],
+            "is no time: write \"90s\", \"30m\" or \"1h30m\"",
+        ),
         (&["run", "--agent", "claude", "--prompt", "x", "--parent", "me"], "YYYYMMDD"),
         (&["run", "--agent", "claude", "--prompt", "x", "--", "true"], "--wrap"),
         (&["run", "--wrap"], "<CMD>"),

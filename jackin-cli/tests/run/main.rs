@@ -4,7 +4,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/docker.rs"]
+mod docker;
+
 mod commands;
+mod container;
+mod container_crash;
+mod container_ends;
 mod crash;
 mod disk;
 mod docs;

@@ -23,6 +23,7 @@ pub struct Image(&'static str);
 
 const NAME: &str = "jackin-test";
 const BARE: &str = "jackin-test-bare";
+const SHELL: &str = "jackin-test-shell";
 
 /// The image, made once for each test program; none, with a message, where something for it is missing. With
 /// `JACKIN_REQUIRE_DOCKER=1` that is a failure.
@@ -40,6 +41,12 @@ pub fn bare_image() -> Option<&'static (Image, PathBuf)> {
         Ok((make(BARE, None)?, capsule))
     });
     present(image)
+}
+
+/// An image with a shell and nothing else, for what needs no capsule.
+pub fn shell_image() -> Option<&'static Image> {
+    static IMAGE: OnceLock<Result<Image, String>> = OnceLock::new();
+    present(IMAGE.get_or_init(|| make(SHELL, None)))
 }
 
 fn present<T>(image: &Result<T, String>) -> Option<&T> {

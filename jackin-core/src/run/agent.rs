@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use thiserror::Error;
 
-use super::RunContext;
 use super::environment::own_tokens;
+use super::{Elsewhere, RunContext, RunLayout};
 use crate::RuntimeEvent;
 
 /// A backend: knows how to do one run with one kind of agent.
@@ -58,6 +59,13 @@ pub trait Agent: Send + Sync {
         "local"
     }
 
+    /// Where it works, if that is not on this machine as it is: it is told paths that are true there, and of the runner's
+    /// environment it has its own tokens alone.
+    fn elsewhere(&self, run: &RunLayout, working_dir: &Path) -> Option<Elsewhere> {
+        let _ = (run, working_dir);
+        None
+    }
+
     /// Its version, if it can tell. Asked for beside the run, so that nothing waits for it.
     async fn version(&self, context: &RunContext) -> Option<String> {
         let _ = context;
@@ -66,6 +74,13 @@ pub trait Agent: Send + Sync {
 
     /// Does the run.
     async fn execute(&self, context: &RunContext, sink: &mut dyn RunSink) -> Result<Ended, AgentError>;
+
+    /// Takes away what the run made beside its files. Called when `execute` is over, however that came, even if it was
+    /// dropped. The error is for people.
+    async fn clear(&self, run: &RunLayout) -> Result<(), String> {
+        let _ = run;
+        Ok(())
+    }
 }
 
 /// Where an agent puts what comes of its run.
@@ -80,12 +95,22 @@ pub trait RunSink: Send {
     /// Takes what the agent said of itself, in the order in which it did.
     async fn events(&mut self, events: Vec<RuntimeEvent>);
 
-    /// Is told which process does the work.
+    /// Is told that a process does the work from now on, and which.
     async fn process(&mut self, process: ProcessIds) -> Result<(), SinkError>;
+
+    /// Is told what is being done before there is a process, for people.
+    async fn note(&mut self, text: &str) {
+        let _ = text;
+    }
+
+    /// Is told the agent's version, by a backend that learns it only while the agent runs.
+    async fn version(&mut self, version: &str) {
+        let _ = version;
+    }
 }
 
-/// The process of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The process of a run; 0 where the numbers of this machine mean nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessIds {
     /// Its id.
     pub pid: i32,
@@ -136,6 +161,24 @@ pub enum AgentError {
     NotInstalled {
         /// The program.
         program: String,
+    },
+    /// The image that has its program is not there.
+    #[error("there is no image {image}: {reason}")]
+    NoImage {
+        /// The image.
+        image: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Its program is not in the image.
+    #[error(
+        "there is no program `{program}` in the image {image}: install it there, or choose another image"
+    )]
+    NotInImage {
+        /// The program.
+        program: String,
+        /// The image.
+        image: String,
     },
     /// The directory to work in is not there.
     #[error("the working directory {dir} does not exist: make it, or name another with --cwd")]
@@ -205,7 +248,7 @@ impl AgentError {
     /// The exit code that stands for it, as shells have them.
     pub fn exit_code(&self) -> i32 {
         match self {
-            Self::NotInstalled { .. } => 127,
+            Self::NotInstalled { .. } | Self::NoImage { .. } | Self::NotInImage { .. } => 127,
             Self::CannotStart { .. } | Self::NoWorkdir { .. } => 126,
             Self::Stopped => 143,
             _ => 1,
@@ -224,6 +267,10 @@ pub struct CollectedRun {
     pub events: Vec<RuntimeEvent>,
     /// Its process.
     pub process: Option<ProcessIds>,
+    /// What was told of it before there was one.
+    pub notes: Vec<String>,
+    /// Its version.
+    pub version: Option<String>,
 }
 
 #[async_trait]
@@ -245,5 +292,13 @@ impl RunSink for CollectedRun {
     async fn process(&mut self, process: ProcessIds) -> Result<(), SinkError> {
         self.process = Some(process);
         Ok(())
+    }
+
+    async fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    async fn version(&mut self, version: &str) {
+        self.version = Some(version.to_owned());
     }
 }

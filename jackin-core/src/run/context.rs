@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{RunLayout, Stop};
+use super::{Elsewhere, RunLayout, Stop};
 
 /// What an agent is told about its run.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub struct RunContext {
     pub prompt: String,
     /// The directory to work in.
     pub working_dir: PathBuf,
+    /// Where the agent sees all this, if it does not work on this machine as it is.
+    pub elsewhere: Option<Elsewhere>,
     /// The whole environment of the agent: nothing else is inherited.
     pub environment: BTreeMap<OsString, OsString>,
     /// Asks the agent to end.
@@ -31,9 +33,20 @@ impl RunContext {
             preamble: String::new(),
             prompt: prompt.into(),
             working_dir,
+            elsewhere: None,
             environment: BTreeMap::new(),
             stop: Stop::new(),
         }
+    }
+
+    /// The run's files, as the agent sees them. `layout` tells where the runner does.
+    pub fn seen(&self) -> &RunLayout {
+        self.elsewhere.as_ref().map_or(&self.layout, |elsewhere| &elsewhere.layout)
+    }
+
+    /// The directory to work in, as the agent sees it.
+    pub fn seen_dir(&self) -> &Path {
+        self.elsewhere.as_ref().map_or(&self.working_dir, |elsewhere| &elsewhere.working_dir)
     }
 
     /// A variable of the agent's environment, where it is text.

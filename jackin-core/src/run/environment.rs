@@ -110,8 +110,21 @@ impl Environment<'_> {
             let of_a_run = name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
             !foreign.contains(name) && (!of_a_run || name == CONDUCTOR_URL)
         };
-        let mut env: BTreeMap<OsString, OsString> =
-            inherited.into_iter().filter(|(name, _)| stays(name)).collect();
+        self.add_to(inherited.into_iter().filter(|(name, _)| stays(name)).collect())
+    }
+
+    /// The environment of an agent that works apart from this machine, in a container. Of the runner's it has its own
+    /// tokens and the conductor's address, and nothing else: what is set here is true here.
+    pub fn apart(
+        &self,
+        inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> BTreeMap<OsString, OsString> {
+        let stays =
+            |name: &OsStr| name == CONDUCTOR_URL || self.own_tokens.iter().any(|own| name == own.as_str());
+        self.add_to(inherited.into_iter().filter(|(name, _)| stays(name)).collect())
+    }
+
+    fn add_to(&self, mut env: BTreeMap<OsString, OsString>) -> BTreeMap<OsString, OsString> {
         env.extend(self.configured.iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(self.contract().map(|(name, value)| (name.into(), value)));
         env
@@ -189,5 +202,27 @@ mod tests {
         assert_eq!(get("JRUN_MESSAGE_BUS"), Some("/runs/api/fix/TASK-MESSAGE-BUS.md"));
         assert_eq!(get("JRUN_TASK_FOLDER"), Some("/runs/api/fix"));
         assert_eq!(get("JRUN_RUN_FOLDER"), Some("/runs/api/fix/runs/20260223-1530221234-991-1"));
+    }
+    #[test]
+    fn a_container_gets_nothing_of_the_machine_but_the_agent_s_own_token() {
+        let layout = layout();
+        let configured = BTreeMap::from([("MODE".to_owned(), "fast".to_owned())]);
+        let own = own_tokens("claude");
+        let rule = Environment { layout: &layout, parent: None, own_tokens: &own, configured: &configured };
+        let inherited = [
+            ("PATH", "/home/jo/bin"),
+            ("HOME", "/home/jo"),
+            ("GH_TOKEN", "secret"),
+            ("OPENAI_API_KEY", "secret"),
+            ("ANTHROPIC_API_KEY", "own"),
+            ("JRUN_ID", "around"),
+            ("JRUN_CONDUCTOR_URL", "http://c"),
+        ];
+        let env = rule.apart(inherited.map(|(name, value)| (name.into(), value.into())));
+        let mut names: Vec<&str> = env.keys().filter_map(|name| name.to_str()).collect();
+        names.retain(|name| !name.starts_with("JRUN_"));
+        assert_eq!(names, ["ANTHROPIC_API_KEY", "MODE"]);
+        assert_eq!(env[OsStr::new("JRUN_ID")], layout.run().as_str());
+        assert_eq!(env[OsStr::new("JRUN_CONDUCTOR_URL")], "http://c");
     }
 }

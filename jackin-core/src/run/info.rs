@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProjectId, RunId, RunLayout, TaskId};
+use super::{ProjectId, RunContainer, RunId, RunLayout, TaskId};
 use crate::{Timestamp, Usage, one_line};
 
 /// How long the reason for a failure may be in `run-info.yaml`.
@@ -94,6 +94,9 @@ pub struct RunInfo {
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner: Option<RunnerInfo>,
+    /// The container that the agent works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<RunContainer>,
     /// What the agent does at the moment, where it tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<LiveStatus>,
@@ -193,6 +196,7 @@ impl RunInfo {
             error_summary: String::new(),
             agent_version: String::new(),
             runner: None,
+            container: None,
             live: None,
             usage: None,
             cost_usd: None,

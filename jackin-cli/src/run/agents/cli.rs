@@ -1,21 +1,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jackin_core::one_line;
-use jackin_core::run::{Agent, AgentError, Ended, RunContext, RunSink, own_tokens};
+use jackin_core::run::{Agent, AgentError, Elsewhere, Ended, RunContext, RunLayout, RunSink, own_tokens};
 use jackin_status::LineDecoder;
 use tokio::io::AsyncReadExt;
 
-use super::process::carry_out;
+use super::process::{Work, carry_out, first_line};
 use crate::run::place::{Local, Place, PlaceCommand};
 use crate::run::settings::{AgentCommand, AgentSettings};
 
-/// How long a program may take to tell its version, and how much of what it says counts.
+/// How long a program may take to tell its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
-const VERSION_LEN: usize = 100;
 
 /// An agent with a command line of its own: claude, codex, gemini, and whatever the configuration adds. Where the format
 /// that it prints is known, its status, tags, usage and last words are, too.
@@ -50,10 +49,10 @@ impl Cli {
     fn words(&self, context: &RunContext, prompt: &str) -> Vec<OsString> {
         let path = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
         let values = [
-            ("{prompt_file}", path(context.layout.prompt())),
-            ("{run_folder}", path(context.layout.folder())),
-            ("{task_folder}", path(context.layout.task().folder())),
-            ("{cwd}", path(context.working_dir.clone())),
+            ("{prompt_file}", path(context.seen().prompt())),
+            ("{run_folder}", path(context.seen().folder())),
+            ("{task_folder}", path(context.seen().task().folder())),
+            ("{cwd}", path(context.seen_dir().to_owned())),
             // The last one: what stands in a prompt is not filled in.
             (PROMPT, prompt.to_owned()),
         ];
@@ -78,6 +77,12 @@ impl Cli {
             cwd: context.working_dir.clone(),
             stdin: (!takes_prompt).then(|| context.layout.prompt()),
         })
+    }
+
+    /// The program and the arguments that make it print its version.
+    fn version_words(&self) -> Option<(&String, &[String])> {
+        let program = self.command.words.first()?;
+        Some((program, &self.command.version[..])).filter(|(_, args)| !args.is_empty())
     }
 }
 
@@ -107,9 +112,13 @@ impl Agent for Cli {
     }
 
     async fn version(&self, context: &RunContext) -> Option<String> {
-        let program = self.command.words.first().filter(|_| !self.command.version.is_empty())?;
+        // What is installed here says nothing about what is in an image.
+        if context.elsewhere.is_some() {
+            return None;
+        }
+        let (program, args) = self.version_words()?;
         let mut child = tokio::process::Command::new(program)
-            .args(&self.command.version)
+            .args(args)
             .env_clear()
             .envs(&context.environment)
             .stdin(Stdio::null())
@@ -122,20 +131,33 @@ impl Agent for Cli {
         let mut said = Vec::new();
         let mut stdout = child.stdout.take()?.take(4_096);
         tokio::time::timeout(VERSION_LIMIT, stdout.read_to_end(&mut said)).await.ok()?.ok()?;
-        let said = String::from_utf8_lossy(&said);
-        said.lines().next().map(|line| one_line(line, VERSION_LEN)).filter(|line| !line.is_empty())
+        first_line(&said)
     }
 
     async fn execute(&self, context: &RunContext, sink: &mut dyn RunSink) -> Result<Ended, AgentError> {
-        let command = self.command(context)?;
-        let decoder = self.command.runtime.map(|runtime| LineDecoder::new(runtime.decoder()));
-        carry_out(&*self.place, &command, decoder, self.grace, context, sink).await
+        let version = self.version_words().filter(|_| context.elsewhere.is_some());
+        let work = Work {
+            place: &*self.place,
+            command: self.command(context)?,
+            decoder: self.command.runtime.map(|runtime| LineDecoder::new(runtime.decoder())),
+            version: version.map(|(program, args)| [&[program.clone()], args].concat()).unwrap_or_default(),
+            grace: self.grace,
+        };
+        carry_out(work, context, sink).await
+    }
+
+    fn elsewhere(&self, run: &RunLayout, working_dir: &Path) -> Option<Elsewhere> {
+        self.place.elsewhere(run, working_dir)
+    }
+
+    async fn clear(&self, run: &RunLayout) -> Result<(), String> {
+        self.place.clear(run).await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use jackin_core::run::{RunLayout, TaskLayout};
+    use jackin_core::run::TaskLayout;
 
     use super::*;
     use crate::run::settings::Backend;

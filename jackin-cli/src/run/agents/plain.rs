@@ -1,9 +1,10 @@
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jackin_core::run::{Agent, AgentError, Ended, RunContext, RunSink, own_tokens};
+use jackin_core::run::{Agent, AgentError, Elsewhere, Ended, RunContext, RunLayout, RunSink, own_tokens};
 
-use super::process::carry_out;
+use super::process::{Work, carry_out};
 use crate::run::place::{Local, Place, PlaceCommand};
 
 /// Any command: it is run and recorded, and what it prints is not looked into.
@@ -63,6 +64,16 @@ impl Agent for Plain {
             cwd: context.working_dir.clone(),
             stdin: self.reads_prompt.then(|| context.layout.prompt()),
         };
-        carry_out(&*self.place, &command, None, self.grace, context, sink).await
+        let work =
+            Work { place: &*self.place, command, decoder: None, version: Vec::new(), grace: self.grace };
+        carry_out(work, context, sink).await
+    }
+
+    fn elsewhere(&self, run: &RunLayout, working_dir: &Path) -> Option<Elsewhere> {
+        self.place.elsewhere(run, working_dir)
+    }
+
+    async fn clear(&self, run: &RunLayout) -> Result<(), String> {
+        self.place.clear(run).await
     }
 }

@@ -1,26 +1,38 @@
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use jackin_core::one_line;
 use jackin_core::run::{AgentError, Ended, RunContext, RunSink};
 use jackin_status::{Decoder, LineDecoder};
 use tokio::time::{Instant, sleep_until};
 
-use crate::run::place::{Happened, Place, PlaceCommand, PlaceProcess};
+use crate::run::place::{Happened, Notes, Place, PlaceCommand, PlaceProcess};
 
-/// Runs a process to its end: what it prints goes to the sink as it comes, and is decoded where it is in a known format.
-/// When the run is to stop, or its output cannot be kept, the process is asked to end, and killed after `grace`.
+/// How a process is run.
+pub(super) struct Work<'a> {
+    pub(super) place: &'a dyn Place,
+    pub(super) command: PlaceCommand,
+    /// Reads what it prints, where that is in a known format.
+    pub(super) decoder: Option<LineDecoder<Box<dyn Decoder>>>,
+    /// What makes its program print its version; nothing if it is not to be asked.
+    pub(super) version: Vec<String>,
+    /// How long it has to end by itself when it is asked to.
+    pub(super) grace: Duration,
+}
+
+/// Runs a process to its end: what it prints goes to the sink as it comes. When the run is to stop, or its output cannot
+/// be kept, the process is asked to end, and killed after its grace.
 pub(super) async fn carry_out(
-    place: &dyn Place,
-    command: &PlaceCommand,
-    mut decoder: Option<LineDecoder<Box<dyn Decoder>>>,
-    grace: Duration,
+    work: Work<'_>,
     context: &RunContext,
     sink: &mut dyn RunSink,
 ) -> Result<Ended, AgentError> {
-    let mut process = place.start(command).await?;
-    let mut failure: Option<AgentError> = None;
-    if let Some(ids) = process.ids() {
-        failure = sink.process(ids).await.err().map(AgentError::Record);
-    }
+    let Work { place, command, mut decoder, version, grace } = work;
+    let mut process = start(place, &command, context, sink).await?;
+    let ids = process.ids().unwrap_or_default();
+    let mut failure = sink.process(ids).await.err().map(AgentError::Record);
+    let mut asked = Some(version).filter(|words| !words.is_empty()).and_then(|words| process.ask(&words));
     let mut ending: Option<Ending> = None;
     let ended = loop {
         if failure.is_some() && ending.is_none() {
@@ -39,9 +51,17 @@ pub(super) async fn carry_out(
                 continue;
             }
             happened = process.next() => happened,
+            said = answer(&mut asked) => {
+                asked = None;
+                if let Some(version) = said.as_deref().and_then(first_line) {
+                    sink.version(&version).await;
+                }
+                continue;
+            }
         };
         let kept = match &happened {
-            Happened::Ended(ended) => break ended.clone(),
+            Happened::Ended(ended) => break Ok(ended.clone()),
+            Happened::Failed(error) => break Err(error.clone()),
             // What cannot be kept is read all the same, so that the process can end.
             _ if matches!(failure, Some(AgentError::Record(_))) => Ok(()),
             Happened::Stdout(bytes) => {
@@ -66,10 +86,41 @@ pub(super) async fn carry_out(
         decoder.finish(|decoded| events.append(decoded.events));
         sink.events(events).await;
     }
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok(ended),
+    failure.map_or(ended, Err)
+}
+
+/// Starts the process, and tells what is done until it runs.
+async fn start(
+    place: &dyn Place,
+    command: &PlaceCommand,
+    context: &RunContext,
+    sink: &mut dyn RunSink,
+) -> Result<Box<dyn PlaceProcess>, AgentError> {
+    let (notes, mut said) = Notes::new();
+    let mut start = pin!(place.start(command, context, &notes));
+    loop {
+        tokio::select! {
+            biased;
+            Some(text) = said.recv() => sink.note(&text).await,
+            started = &mut start => return started,
+        }
     }
+}
+
+async fn answer(asked: &mut Option<BoxFuture<'static, Option<Vec<u8>>>>) -> Option<Vec<u8>> {
+    match asked {
+        Some(asked) => asked.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A version is told in one line, and a short one.
+const VERSION_LEN: usize = 100;
+
+/// The first line of what a program says when it is asked for its version.
+pub(super) fn first_line(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    said.lines().next().map(|line| one_line(line, VERSION_LEN)).filter(|line| !line.is_empty())
 }
 
 /// The process was asked to end.

@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,10 +10,11 @@ use jackin_core::run::{Agent, ProjectId, TaskId};
 
 use super::prompt::{self, Source};
 use super::{parallel, single, tail};
-use crate::capsule::block_on;
-use crate::config::{Known, Seconds};
-use crate::run::settings::{RunSettings, known_settings};
-use crate::run::{Agents, Plain, RunRequest, Runner, Store, clock};
+use crate::capsule::{block_on, printable};
+use crate::config::{Config, Known, Seconds};
+use crate::host::{Plan, RunPlanArgs, plan_run};
+use crate::run::settings::{Backend, RunSettings, known_settings};
+use crate::run::{Agents, Cli, Docker, Plain, RunRequest, Runner, Store, clock};
 
 /// `jackin run …`
 #[derive(Debug, Args)]
@@ -44,6 +46,8 @@ pub(crate) struct RunArgs {
     /// Where the agent works [default: here]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    #[command(flatten)]
+    container: RunPlanArgs,
     /// How long it may take: 90s, 30m, 1h30m
     #[arg(long, value_name = "TIME")]
     timeout: Option<Seconds>,
@@ -103,16 +107,34 @@ impl RunArgs {
         }
     }
 
-    fn agent(&self, settings: &RunSettings) -> Result<Arc<dyn Agent>> {
+    /// The agent, in a container of this plan if there is one.
+    fn agent(
+        &self,
+        settings: &RunSettings,
+        place: Option<Docker>,
+        of_role: Option<&String>,
+    ) -> Result<Arc<dyn Agent>> {
         if self.wrap {
             let name = self.agent.as_deref().unwrap_or("wrap");
-            let plain = Plain::new(name, self.command.clone(), settings.grace);
+            let mut plain = Plain::new(name, self.command.clone(), settings.grace);
+            if let Some(place) = place {
+                plain = plain.in_place(place);
+            }
             let has_prompt = self.prompt_source().is_some();
             return Ok(if has_prompt { Arc::new(plain) } else { Arc::new(plain.without_prompt()) });
         }
-        let name = self.agent.as_ref().or(settings.default_agent.as_ref());
+        let name = self.agent.as_ref().or(of_role).or(settings.default_agent.as_ref());
         let name = name.context("say which agent with --agent, or record a command with --wrap -- CMD…")?;
-        Ok(Agents::new(settings).get(name)?)
+        let agent = Agents::new(settings).get(name)?;
+        let Some(place) = place else { return Ok(agent) };
+        match settings.agents.get(name).map(|agent| (agent, &agent.backend)) {
+            Some((agent, Backend::Command(command))) => {
+                Ok(Arc::new(Cli::new(name, agent, command, settings.grace).in_place(place)))
+            }
+            _ => bail!(
+                "{name} is asked over the network and needs no container: leave --image, --role and --host out"
+            ),
+        }
     }
 }
 
@@ -124,17 +146,31 @@ pub(super) fn store(root: Option<&PathBuf>, settings: &RunSettings) -> Result<St
     Ok(Store::new(root)?)
 }
 
+/// The containers of a plan. What is dangerous about them is told.
+fn place(config: &Config, plan: Plan) -> Result<Docker> {
+    let host = plan.host.as_ref().and_then(|host| config.hosts.get(host));
+    let place = Docker::new(plan, host)?;
+    for warning in place.warnings() {
+        // Nobody may be there to read it.
+        let _ = writeln!(io::stderr(), "[jackin] {}", printable(&warning));
+    }
+    Ok(place)
+}
+
 /// Carries out `jackin run`; the exit code.
 pub(crate) fn run(known: &Known, args: &RunArgs) -> Result<u8> {
     let settings = known_settings(known);
-    let agent = args.agent(&settings)?;
+    let cwd = std::path::absolute(args.cwd.clone().unwrap_or_else(|| PathBuf::from(".")))
+        .context("cannot tell where the agent is to work")?;
+    let plan = plan_run(&known.config, &args.container, &cwd)?;
+    let of_role = plan.as_ref().and_then(|plan| plan.agent.clone());
+    let place = plan.map(|plan| place(&known.config, plan)).transpose()?;
+    let agent = args.agent(&settings, place, of_role.as_ref())?;
     let text = match args.prompt_source() {
         Some(source) => prompt::read(&source)?,
         None if args.wrap => format!("Run `{}`.", shell_words::join(&args.command)),
         None => bail!("say what to do with --prompt TEXT, --prompt-file FILE, or `-`"),
     };
-    let cwd = std::path::absolute(args.cwd.clone().unwrap_or_else(|| PathBuf::from(".")))
-        .context("cannot tell where the agent is to work")?;
     let project = args
         .project
         .clone()

@@ -1,5 +1,7 @@
+use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,6 +14,7 @@ use super::{list, show, tail};
 use crate::capsule::{block_on, print_line, printable};
 use crate::config::Known;
 use crate::run::files::create_new;
+use crate::run::place::Engines;
 use crate::run::settings::known_settings;
 use crate::run::{Collected, FoundRun, Store};
 
@@ -75,7 +78,8 @@ pub(super) struct ListArgs {
 /// Carries out `jackin runs`; the exit code.
 pub(crate) fn runs(known: &Known, args: RunsArgs) -> Result<u8> {
     let settings = known_settings(known);
-    let store = store(args.root.as_ref(), &settings)?;
+    let engines = Arc::new(Engines::new(&known.config));
+    let store = store(args.root.as_ref(), &settings)?.with_containers(engines.clone());
     match args.command {
         RunsCommand::List(wanted) => list::list(&store, &wanted, args.json),
         RunsCommand::Show { run } => show::show(&store.find(&run)?, args.json),
@@ -92,7 +96,7 @@ pub(crate) fn runs(known: &Known, args: RunsArgs) -> Result<u8> {
             let found = runs.iter().map(|run| store.find(run)).collect::<Result<Vec<_>, _>>()?;
             stop(&store, &found, args.json)
         }
-        RunsCommand::Gc => gc(&store, args.json),
+        RunsCommand::Gc => gc(&store, &engines, args.json),
     }
 }
 
@@ -146,31 +150,56 @@ fn stop(store: &Store, found: &[FoundRun], json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn gc(store: &Store, json: bool) -> Result<u8> {
-    let collected = store.collect()?;
-    let mut code = 0;
-    for found in &collected {
-        let (what, run, text) = match found {
-            Collected::Failed { layout, reason } => ("failed", layout.run().to_string(), reason.clone()),
+fn gc(store: &Store, engines: &Engines, json: bool) -> Result<u8> {
+    let mut told = Told { code: 0, any: false, json };
+    for found in &store.collect()? {
+        match found {
+            Collected::Failed { layout, reason } => told.line("failed", layout.run(), reason)?,
             Collected::Announced { layout } => {
-                ("announced", layout.run().to_string(), "its end is on the message bus now".to_owned())
+                told.line("announced", layout.run(), "its end is on the message bus now")?;
             }
             Collected::Removed { path } => {
-                ("removed", path.display().to_string(), "no run had begun in it".to_owned())
+                told.line("removed", path.display(), "no run had begun in it")?;
             }
-            Collected::Problem { layout, error } => {
-                code = 1;
-                ("problem", layout.run().to_string(), error.to_string())
-            }
-        };
-        if json {
-            print_line(&json!({ "what": what, "run": run, "text": text }).to_string())?;
-        } else {
-            print_line(&printable(&format!("{what} {run}: {text}")))?;
+            Collected::Problem { layout, error } => told.problem(layout.run(), &error.to_string())?,
         }
     }
-    if collected.is_empty() && !json {
+    // What an engine was just asked for when a runner died may have come after the run was put in order, and what an
+    // engine did not take away when it was asked to is still there. A run that is not here is somebody else's.
+    for (run, engine) in engines.left(store.root()) {
+        if !store.find(run.as_str()).is_ok_and(|found| !found.alive) {
+            continue;
+        }
+        match Engines::remove_from(engine, &run) {
+            Ok(_) => told.line("removed", &run, "its container, which was left, is gone")?,
+            Err(why) => told.problem(&run, &why)?,
+        }
+    }
+    if !told.any && !json {
         print_line("nothing to put in order")?;
     }
-    Ok(code)
+    Ok(told.code)
+}
+
+/// What `gc` has told.
+struct Told {
+    code: u8,
+    any: bool,
+    json: bool,
+}
+
+impl Told {
+    fn line(&mut self, what: &str, run: impl Display, text: &str) -> Result<()> {
+        self.any = true;
+        let run = run.to_string();
+        if self.json {
+            return print_line(&json!({ "what": what, "run": run, "text": text }).to_string());
+        }
+        print_line(&printable(&format!("{what} {run}: {text}")))
+    }
+
+    fn problem(&mut self, run: impl Display, text: &str) -> Result<()> {
+        self.code = 1;
+        self.line("problem", run, text)
+    }
 }

@@ -27,6 +27,10 @@ pub(super) fn show(run: &FoundRun, json: bool) -> Result<u8> {
     line("parent", info.parent_run_id.as_ref().map(jackin_core::RunId::as_str).unwrap_or_default())?;
     line("command", &info.commandline)?;
     line("cwd", &info.cwd)?;
+    if let Some(container) = &info.container {
+        let told = format!("{} of {} on {}", container.name, container.image, container.address);
+        line("container", &told)?;
+    }
     line("started", &info.start_time.to_string())?;
     if info.end_time.is_some() {
         line("ended", &printable(&ended(info)))?;

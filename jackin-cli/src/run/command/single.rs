@@ -29,10 +29,15 @@ pub(super) async fn run(
     let run = signals::passing_on(&all, &one, runner.run(request, &mut view)).await?;
     if how == How::Brief {
         let output = run.layout.output();
-        tokio::select! {
+        let printed = tokio::select! {
             biased;
-            printed = print_file(&output) => printed?,
-            () = signals::no_patience(&all) => {}
+            printed = print_file(&output) => printed,
+            () = signals::no_patience(&all) => Ok(()),
+        };
+        if let Err(error) = printed {
+            // Whatever became of its words, how it ended is what a script wants to know.
+            Shown::stderr().line(&format!("[jackin] {error:#}")).await;
+            return Ok(run.exit_code().max(1));
         }
     }
     Ok(run.exit_code())

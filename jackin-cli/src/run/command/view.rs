@@ -48,6 +48,7 @@ impl View {
         let value = match event {
             RunEvent::Step(Step::Created) => json!({ "event": "created", "folder": run.folder() }),
             RunEvent::Step(step) => json!({ "event": "step", "step": step.word() }),
+            RunEvent::Note(text) => json!({ "event": "note", "text": text }),
             RunEvent::Status { status, cause } => {
                 json!({ "event": "status", "status": status, "cause": cause })
             }
@@ -67,6 +68,9 @@ impl RunObserver for View {
             (How::Json, event) => self.json_event(run, event).await,
             (_, RunEvent::Step(Step::Created)) => {
                 self.err.line(&format!("[jackin] run {}: {}", run.run(), run.folder().display())).await;
+            }
+            (_, RunEvent::Note(text)) => {
+                self.err.line(&format!("[jackin] {}", one_line(text, 500))).await;
             }
             (How::Live(Live::Raw), RunEvent::Stdout(bytes)) => self.out.bytes(bytes).await,
             (How::Live(_), RunEvent::Stderr(bytes)) => self.err.bytes(bytes).await,

@@ -5,13 +5,13 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jackin_core::run::{AgentError, Ended, ProcessIds};
+use jackin_core::run::{AgentError, Ended, ProcessIds, RunContext};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Happened, Place, PlaceCommand, PlaceProcess};
+use super::{Happened, Notes, Place, PlaceCommand, PlaceProcess};
 
 /// How much is read at once.
 const READ_SIZE: usize = 64 << 10;
@@ -38,7 +38,12 @@ impl Place for Local {
         "local"
     }
 
-    async fn start(&self, command: &PlaceCommand) -> Result<Box<dyn PlaceProcess>, AgentError> {
+    async fn start(
+        &self,
+        command: &PlaceCommand,
+        _context: &RunContext,
+        _notes: &Notes,
+    ) -> Result<Box<dyn PlaceProcess>, AgentError> {
         let program = command.program.to_string_lossy().into_owned();
         if !command.cwd.is_dir() {
             return Err(AgentError::NoWorkdir { dir: command.cwd.display().to_string() });

@@ -125,10 +125,15 @@ impl RunDirectory {
     /// printed.
     pub fn ensure_output(&self, last_words: Option<&str>) -> Result<(), SinkError> {
         let path = self.layout.output();
-        let written = match (fs::symlink_metadata(&path), last_words) {
-            (Ok(found), _) if found.is_file() => Ok(()),
-            (_, Some(text)) => write_atomically(&path, format!("{}\n", text.trim_end()).as_bytes()),
-            (_, None) => open_regular(&self.layout.stdout(), OpenOptions::new().read(true))
+        let found = fs::symlink_metadata(&path);
+        if found.as_ref().is_ok_and(fs::Metadata::is_file) {
+            return Ok(());
+        }
+        // A link, or a pipe: whoever reads it later must not be led astray, even if nothing can take its place.
+        let _ = fs::remove_file(&path);
+        let written = match last_words {
+            Some(text) => write_atomically(&path, format!("{}\n", text.trim_end()).as_bytes()),
+            None => open_regular(&self.layout.stdout(), OpenOptions::new().read(true))
                 .and_then(|mut stdout| copy_atomically(&mut stdout, &path)),
         };
         written.map_err(|error| sink_error(&path, &error))

@@ -2,11 +2,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jackin_core::run::{BusMessage, RUN_CRASH, RUN_STOP, RunInfo, RunLayout, RunStatus};
+use jackin_core::run::{BusMessage, RUN_CRASH, RUN_STOP, RunContainer, RunInfo, RunLayout, RunStatus};
 
 use super::directory::NEW;
 use super::leftovers::Leftovers;
-use super::{RunDirectory, Store, StoreError, failed, foreign_process_lives, names, open_lock, read_info};
+use super::{
+    ContainerWas, RunDirectory, Store, StoreError, failed, foreign_process_lives, names, open_lock, read_info,
+};
 use crate::run::files::{remove_unfinished, try_lock, write_atomically};
 use crate::run::yaml::to_yaml;
 use crate::run::{bus, clock};
@@ -47,7 +49,7 @@ pub enum Collected {
 impl Store {
     /// The same as [`Store::collect`] for one run.
     pub fn settle(&self, layout: &RunLayout) -> Result<Option<Collected>, StoreError> {
-        put_in_order(layout, &mut Leftovers::look())
+        self.put_in_order(layout, &mut Leftovers::look())
     }
 
     /// Looks for runs whose runner has died, ends what is left of them, and records that they failed, and why. Runs that
@@ -66,7 +68,7 @@ impl Store {
                 }
                 let Ok(run) = name.parse() else { continue };
                 let layout = RunLayout::new(task.clone(), run);
-                match put_in_order(&layout, &mut leftovers) {
+                match self.put_in_order(&layout, &mut leftovers) {
                     Ok(Some(found)) => collected.push(found),
                     Ok(None) => {}
                     Err(error) => collected.push(Collected::Problem { layout, error }),
@@ -75,6 +77,70 @@ impl Store {
         }
         Ok(collected)
     }
+
+    fn put_in_order(
+        &self,
+        layout: &RunLayout,
+        leftovers: &mut Leftovers,
+    ) -> Result<Option<Collected>, StoreError> {
+        match RunDirectory::take_over(layout) {
+            Some(directory) => self.finish(directory, leftovers).map(Some),
+            // Its runner lives.
+            None if open_lock(layout).is_some() => Ok(None),
+            None => fail_foreign(layout),
+        }
+    }
+
+    /// Does what a runner of ours did not come to.
+    fn finish(&self, directory: RunDirectory, leftovers: &mut Leftovers) -> Result<Collected, StoreError> {
+        let layout = directory.layout().clone();
+        remove_unfinished(&layout.folder());
+        let mut info = match read_info(&layout) {
+            // Something took it away: then this is all that is known.
+            Err(StoreError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+                RunInfo::begun(&layout, "unknown", clock::now())
+            }
+            read => read?,
+        };
+        let died = info.status == RunStatus::Running;
+        let left = match &info.container {
+            Some(container) => Left::Container(self.remove(&layout, container)),
+            None if died => Left::Processes(leftovers.end(layout.run())),
+            None => Left::Processes(0),
+        };
+        if let Left::Container(Err(why)) = &left {
+            info.warnings.push(format!("its container could not be removed: {why}"));
+        }
+        let mut reason = String::new();
+        if died {
+            reason = why(&layout, &info, &left);
+            info.abandoned(clock::now(), &reason);
+            if let Err(error) = directory.ensure_output(None) {
+                info.warnings.push(error.to_string());
+            }
+        }
+        if died || matches!(left, Left::Container(Err(_))) {
+            directory
+                .write_last_info(&info)
+                .map_err(|error| StoreError::Record { path: layout.info(), reason: error.to_string() })?;
+        }
+        announce(&layout, &info)?;
+        directory.close();
+        Ok(if died { Collected::Failed { layout, reason } } else { Collected::Announced { layout } })
+    }
+
+    fn remove(&self, layout: &RunLayout, container: &RunContainer) -> Result<ContainerWas, String> {
+        match &self.containers {
+            Some(containers) => containers.remove(layout, container),
+            None => Err("`jackin runs gc` removes it".to_owned()),
+        }
+    }
+}
+
+/// What a runner that died left running, or may have.
+enum Left {
+    Processes(usize),
+    Container(Result<ContainerWas, String>),
 }
 
 fn is_nobodys(new: &Path) -> bool {
@@ -86,44 +152,6 @@ fn is_nobodys(new: &Path) -> bool {
             .and_then(|metadata| metadata.modified())
             .is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > NEW_LIMIT)),
     }
-}
-
-fn put_in_order(layout: &RunLayout, leftovers: &mut Leftovers) -> Result<Option<Collected>, StoreError> {
-    match RunDirectory::take_over(layout) {
-        Some(directory) => finish(directory, leftovers).map(Some),
-        // Its runner lives.
-        None if open_lock(layout).is_some() => Ok(None),
-        None => fail_foreign(layout),
-    }
-}
-
-/// Does what a runner of ours did not come to.
-fn finish(directory: RunDirectory, leftovers: &mut Leftovers) -> Result<Collected, StoreError> {
-    let layout = directory.layout().clone();
-    remove_unfinished(&layout.folder());
-    let mut info = match read_info(&layout) {
-        // Something took it away: then this is all that is known.
-        Err(StoreError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
-            RunInfo::begun(&layout, "unknown", clock::now())
-        }
-        read => read?,
-    };
-    let died = info.status == RunStatus::Running;
-    let mut reason = String::new();
-    if died {
-        let ended = leftovers.end(layout.run());
-        reason = why(&layout, &info, ended);
-        info.abandoned(clock::now(), &reason);
-        if let Err(error) = directory.ensure_output(None) {
-            info.warnings.push(error.to_string());
-        }
-        directory
-            .write_last_info(&info)
-            .map_err(|error| StoreError::Record { path: layout.info(), reason: error.to_string() })?;
-    }
-    announce(&layout, &info)?;
-    directory.close();
-    Ok(if died { Collected::Failed { layout, reason } } else { Collected::Announced { layout } })
 }
 
 /// A run of another runner, which has no lock: it is failed if its process is gone.
@@ -156,22 +184,27 @@ fn announce(layout: &RunLayout, info: &RunInfo) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What the files say about how far it came.
-fn why(layout: &RunLayout, info: &RunInfo, ended: usize) -> String {
+/// What is known about how far it came.
+fn why(layout: &RunLayout, info: &RunInfo, left: &Left) -> String {
     let runner = info.runner.as_ref().map(|runner| format!(" {}", runner.pid)).unwrap_or_default();
+    let ran = info.pid != 0 || matches!(left, Left::Container(Ok(ContainerWas::Running)));
     let when = if layout.output().exists() {
         "after the agent had written its output"
-    } else if info.pid != 0 {
+    } else if ran {
         "while the agent ran"
+    } else if matches!(left, Left::Container(Ok(ContainerWas::Ended))) {
+        "around the time when the agent ended"
     } else if layout.prompt().exists() {
         "before the agent's process was known"
     } else {
         "before the prompt was written"
     };
-    let left = match ended {
-        0 => String::new(),
-        1 => "; 1 process that it had left was ended".to_owned(),
-        n => format!("; {n} processes that it had left were ended"),
+    let left = match left {
+        Left::Processes(0) | Left::Container(Ok(ContainerWas::Absent)) => String::new(),
+        Left::Processes(1) => "; 1 process that it had left was ended".to_owned(),
+        Left::Processes(n) => format!("; {n} processes that it had left were ended"),
+        Left::Container(Ok(_)) => "; the container that it had left was removed".to_owned(),
+        Left::Container(Err(why)) => format!("; the container that it may have left was not removed: {why}"),
     };
     format!("the runner (process{runner}) died {when}{left}")
 }

@@ -4,13 +4,15 @@ mod directory;
 mod gc;
 mod leftovers;
 
+use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jackin_core::RunId;
-use jackin_core::run::{ProjectId, RunInfo, RunLayout, RunStatus, TaskId, TaskLayout};
+use jackin_core::run::{ProjectId, RunContainer, RunInfo, RunLayout, RunStatus, TaskId, TaskLayout};
 use thiserror::Error;
 
 pub use directory::RunDirectory;
@@ -40,6 +42,26 @@ const MAX_INFO: u64 = 4 << 20;
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    containers: Option<Arc<dyn Containers>>,
+}
+
+/// Takes away the containers of runs whose runner has died.
+pub trait Containers: fmt::Debug + Send + Sync {
+    /// Takes away a run's container and what belongs to it; how it was. The error is for people.
+    fn remove(&self, run: &RunLayout, container: &RunContainer) -> Result<ContainerWas, String>;
+}
+
+/// How the container of a run was when it was taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerWas {
+    /// There was none.
+    Absent,
+    /// It had not started.
+    Unstarted,
+    /// It ran.
+    Running,
+    /// It had ended.
+    Ended,
 }
 
 /// Why records cannot be kept or found.
@@ -114,7 +136,12 @@ impl Store {
         let root = root.as_ref();
         // Agents are told where their files are, and change directories.
         let root = std::path::absolute(root).map_err(|error| failed(root, error))?;
-        Ok(Self { root })
+        Ok(Self { root, containers: None })
+    }
+
+    /// The same with somebody who takes away the containers of runs whose runner has died.
+    pub fn with_containers(self, containers: Arc<dyn Containers>) -> Self {
+        Self { containers: Some(containers), ..self }
     }
 
     /// The root.

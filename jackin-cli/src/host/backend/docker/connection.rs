@@ -126,6 +126,12 @@ impl Connection {
         &self.name
     }
 
+    /// Where it answers; why nobody knows, where nobody does.
+    pub(super) fn address(&self) -> Result<String, BackendError> {
+        let address = self.address.as_ref().map_err(|why| BackendError::Impossible(self.explain(why)))?;
+        Ok(address.to_string())
+    }
+
     /// The socket of this machine that it is reached at.
     pub(super) fn socket(&self) -> Option<&Path> {
         match &self.address {
@@ -268,6 +274,7 @@ fn hinted(message: String) -> String {
             "remove networks that nobody needs (`docker network prune`), or give the role `network = \"none\"`",
         ),
         ("exec format error", "the image, or the capsule, is for other processors than the engine has"),
+        ("docker-init", "install it on the engine's machine (it comes with Docker, or as tini)"),
         ("no space left", "make room (`docker system df` shows what takes it)"),
         ("port is already allocated", "something else listens at that port: stop it first"),
         ("Range of CPUs", "lower `cpus` in the role's limits"),

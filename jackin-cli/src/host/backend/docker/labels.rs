@@ -22,6 +22,11 @@ pub(super) const SIDECAR: &str = "jackin.sidecar";
 /// The version of the capsule that a volume holds. Such a volume belongs to no instance.
 pub(super) const CAPSULE: &str = "jackin.capsule";
 
+/// The headless run that something belongs to. Such a thing belongs to no instance.
+pub(super) const RUN: &str = "jackin.run";
+/// The directory with the records of that run and others.
+pub(super) const ROOT: &str = "jackin.root";
+
 /// This version.
 pub(super) const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -58,6 +63,11 @@ pub(super) fn plan(labels: &Labels) -> Option<Plan> {
 pub(super) fn filter(instance: Option<&InstanceName>) -> HashMap<&'static str, Vec<String>> {
     let label = instance.map_or_else(|| INSTANCE.to_owned(), |instance| format!("{INSTANCE}={instance}"));
     HashMap::from([("label", vec![label])])
+}
+
+/// What lists everything that has this value in a label.
+pub(super) fn having(label: &str, value: &str) -> HashMap<&'static str, Vec<String>> {
+    HashMap::from([("label", vec![format!("{label}={value}")])])
 }
 
 /// The name of an instance's container, and of its network.

@@ -20,7 +20,9 @@ mod mounts;
 mod reach;
 mod registry;
 mod remove;
+mod run_body;
 mod run_dir;
+mod runs;
 mod sidecars;
 mod tunnel;
 
@@ -36,6 +38,7 @@ use crate::config::{HostConfig, Paths};
 use crate::host::plan::{Plan, Secrets};
 use connection::{Connection, LONG, SHORT};
 use reach::Way;
+pub(crate) use runs::{RunAttachment, RunEngine, RunLife, RunSpec, container_name};
 
 /// The capsule in a container.
 const CAPSULE: &str = "/jackin/runtime/jackin-capsule";
