@@ -186,6 +186,10 @@ fn agents(loaded: &Loaded, findings: &mut Findings) {
         let what = format!("hooks of {}", agent.name());
         match hooks::state(agent) {
             Ok(State::Installed) => findings.good(&what, "installed"),
+            Ok(state @ State::Off(switch)) => {
+                let file = agent.file().unwrap_or_default();
+                findings.add(Grade::Note, &what, state.word(), switch.remark(&file));
+            }
             Ok(state) => {
                 let mend = format!(
                     "`jackin hooks install {}`, or load with --observable, makes its status exact",

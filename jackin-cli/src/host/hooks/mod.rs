@@ -1,21 +1,22 @@
 //! `jackin hooks`: puts our hooks into an agent's own settings, beside whatever is there, and takes them out again.
 //!
 //! What is not ours keeps its bytes: of JSON only the lists that hold our entries are written anew, of TOML only a block
-//! between two marks is added.
+//! between two marks is added. What switches all hooks off is the operator's word and is left as it is, and told.
 
-use std::fmt::{self, Write as _};
+mod block;
+mod members;
+mod switch;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
-use serde_json::value::RawValue;
 
+use self::switch::Switch;
+use super::life::say;
 use super::manifest::write_atomically;
-use crate::capsule::{self, HookSet, print_line};
+use crate::capsule::{self, print_line};
 
 /// `jackin hooks`
 #[derive(Debug, Args)]
@@ -85,6 +86,8 @@ impl Agent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Installed,
+    /// Our hooks are there, and something keeps all hooks from running.
+    Off(Switch),
     /// Hooks of another version or place of this program.
     Outdated,
     Absent,
@@ -94,6 +97,7 @@ impl State {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Installed => "installed",
+            Self::Off(_) => "switched off",
             Self::Outdated => "outdated",
             Self::Absent => "not installed",
         }
@@ -109,6 +113,9 @@ pub(super) fn run(args: &HooksArgs) -> Result<u8> {
                 file.display(),
                 agent.name()
             ))?;
+            if let State::Off(switch) = state(agent)? {
+                say(&format!("but {}", switch.remark(&file)));
+            }
         }
         HooksCommand::Uninstall { agent } => {
             let file = change(agent, false)?;
@@ -118,11 +125,18 @@ pub(super) fn run(args: &HooksArgs) -> Result<u8> {
             let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
             for agent in agents {
                 let (state, file) = (state(agent)?, agent.file()?);
-                print_line(&if json {
-                    json!({ "agent": agent.name(), "state": state.word(), "file": file }).to_string()
-                } else {
-                    format!("{:<7} {:<14} {}", agent.name(), state.word(), file.display())
-                })?;
+                let switch = if let State::Off(switch) = state { Some(switch) } else { None };
+                if json {
+                    let key = switch.map(|switch| switch.key);
+                    let line =
+                        json!({ "agent": agent.name(), "state": state.word(), "file": file, "switch": key });
+                    print_line(&line.to_string())?;
+                    continue;
+                }
+                print_line(&format!("{:<7} {:<14} {}", agent.name(), state.word(), file.display()))?;
+                if let Some(switch) = switch {
+                    print_line(&format!("        → {}", switch.remark(&file)))?;
+                }
             }
         }
     }
@@ -133,7 +147,7 @@ pub(super) fn run(args: &HooksArgs) -> Result<u8> {
 pub(super) fn state(agent: Agent) -> Result<State> {
     let text = read(&agent.file()?)?;
     if text == with(agent, &text, true)? {
-        return Ok(State::Installed);
+        return Ok(switch::off(agent, &text).map_or(State::Installed, State::Off));
     }
     Ok(if text == with(agent, &text, false)? { State::Absent } else { State::Outdated })
 }
@@ -166,179 +180,9 @@ fn read(file: &Path) -> Result<String> {
 fn with(agent: Agent, text: &str, install: bool) -> Result<String> {
     let hooks = capsule::hook_set(agent.name()).context("it has no hooks")?;
     match agent {
-        Agent::Codex => toml_with(text, &hooks, install),
-        Agent::Claude | Agent::Gemini => json_with(agent, text, &hooks, install),
+        Agent::Codex => block::with(text, &hooks, install),
+        Agent::Claude | Agent::Gemini => members::with(agent, text, &hooks, install),
     }
-}
-
-/// An object whose members keep their order and their bytes.
-#[derive(Default)]
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Members::default();
-                while let Some(member) = map.next_entry()? {
-                    members.0.push(member);
-                }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
-}
-
-impl Serialize for Members {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
-impl Members {
-    fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
-        self.0
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| serde_json::from_str(value.get()))
-            .transpose()
-    }
-
-    /// Puts a value in its place; none takes the member away.
-    fn set(&mut self, key: &str, value: Option<&impl Serialize>) -> Result<()> {
-        let Some(value) = value else {
-            self.0.retain(|(name, _)| name != key);
-            return Ok(());
-        };
-        let raw = serde_json::value::to_raw_value(value)?;
-        match self.0.iter_mut().find(|(name, _)| name == key) {
-            Some((_, place)) => *place = raw,
-            None => self.0.push((key.to_owned(), raw)),
-        }
-        Ok(())
-    }
-}
-
-/// What our entries are known by: the command that they run.
-fn is_ours(entry: &RawValue, agent: Agent) -> bool {
-    let mark = format!(" report --runtime {}", agent.name());
-    entry.get().contains(&mark) && entry.get().contains("jackin")
-}
-
-fn json_with(agent: Agent, text: &str, hooks: &HookSet, install: bool) -> Result<String> {
-    if text.trim().is_empty() && !install {
-        return Ok(text.to_owned());
-    }
-    let plain = if text.trim().is_empty() { "{}" } else { text };
-    let mut root: Members = serde_json::from_str(plain)
-        .context("the settings are not plain JSON, so they cannot be changed without harm: mend them, or add the hooks by hand")?;
-    let mut events: Members = root.get("hooks").context("`hooks` is no object")?.unwrap_or_default();
-    let names: Vec<String> = events.0.iter().map(|(name, _)| name.clone()).collect();
-    let wanted = hooks
-        .events
-        .iter()
-        .map(|event| (*event).to_owned())
-        .filter(|event| install && !names.contains(event));
-    let mut changed = false;
-    for event in names.iter().cloned().chain(wanted) {
-        let before: Vec<Box<RawValue>> =
-            events.get(&event).with_context(|| format!("`hooks.{event}` is no list"))?.unwrap_or_default();
-        let mut after: Vec<Box<RawValue>> =
-            before.iter().filter(|entry| !is_ours(entry, agent)).cloned().collect();
-        if install && hooks.events.contains(&event.as_str()) {
-            after.push(serde_json::value::to_raw_value(&hooks.entry())?);
-        }
-        let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| same_json(a, b));
-        if !same {
-            changed = true;
-            events.set(&event, Some(&after).filter(|after| !after.is_empty()))?;
-        }
-    }
-    if !changed {
-        return Ok(text.to_owned());
-    }
-    root.set("hooks", Some(&events).filter(|events| !events.0.is_empty()))?;
-    if root.0.is_empty() {
-        return Ok(String::new());
-    }
-    Ok(laid_out(&root, &events))
-}
-
-fn same_json(a: &RawValue, b: &RawValue) -> bool {
-    let read = |raw: &RawValue| serde_json::from_str::<serde_json::Value>(raw.get()).ok();
-    read(a) == read(b)
-}
-
-/// A member a line; the hooks, an event a line. Values that are not ours are as they were.
-fn laid_out(root: &Members, events: &Members) -> String {
-    let member = |(key, value): &(String, Box<RawValue>)| {
-        let key_text = json!(key).to_string();
-        if key != "hooks" {
-            return format!("  {key_text}: {}", value.get());
-        }
-        let lines: Vec<String> =
-            events.0.iter().map(|(event, value)| format!("    {}: {}", json!(event), value.get())).collect();
-        format!("  {key_text}: {{\n{}\n  }}", lines.join(",\n"))
-    };
-    let lines: Vec<String> = root.0.iter().map(member).collect();
-    format!("{{\n{}\n}}\n", lines.join(",\n"))
-}
-
-const BEGIN: &str = "# >>> jackin hooks: added by `jackin hooks install codex`, taken out by `uninstall`\n";
-const END: &str = "# <<< jackin hooks\n";
-
-fn toml_with(text: &str, hooks: &HookSet, install: bool) -> Result<String> {
-    let mut without = text.to_owned();
-    if let Some(begin) = text.find(BEGIN) {
-        let end =
-            text[begin..].find(END).context("the end of our block is missing: remove the block by hand")?;
-        without.replace_range(begin..begin + end + END.len(), "");
-    }
-    if !install {
-        return Ok(without);
-    }
-    let entry = hooks.entry();
-    let command = entry["hooks"][0]["command"].as_str().unwrap_or_default();
-    let mut new = without;
-    if !new.is_empty() && !new.ends_with('\n') {
-        new.push('\n');
-    }
-    new.push_str(BEGIN);
-    for event in &hooks.events {
-        let command = toml::Value::String(command.to_owned());
-        let _ = write!(
-            new,
-            "[[hooks.{event}]]
-[[hooks.{event}.hooks]]
-type = \"command\"
-command = {command}
-timeout = {}
-",
-            hooks.limit
-        );
-    }
-    new.push_str(END);
-    let parsed = toml::from_str::<toml::Table>(&new);
-    ensure!(
-        text.trim().is_empty() || toml::from_str::<toml::Table>(text).is_ok(),
-        "the settings are not TOML: mend them first"
-    );
-    if let Err(error) = parsed {
-        bail!("the settings define `hooks` in another way ({}): add ours by hand", error.message());
-    }
-    Ok(new)
 }
 
 #[cfg(test)]
@@ -359,6 +203,7 @@ mod tests {
             let stop = json["hooks"]["Stop"].as_array().unwrap();
             assert_eq!(stop[0]["hooks"][0]["command"], "say done");
             assert_eq!(stop.len(), if agent == Agent::Claude { 2 } else { 1 });
+            assert_eq!(json["tools"]["enableHooks"] == true, agent == Agent::Gemini);
             assert_eq!(with(agent, &installed, true).unwrap(), installed, "again changes nothing");
             let gone = with(agent, &installed, false).unwrap();
             assert_eq!(
@@ -399,6 +244,44 @@ mod tests {
             (Agent::Codex, "model = \n"),
         ] {
             assert!(with(agent, text, true).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn gemini_has_hooks_switched_on_and_what_was_on_stays_on() {
+        let theirs = "{\n  \"tools\": { \"sandbox\":   \"docker\" }\n}\n";
+        let installed = with(Agent::Gemini, theirs, true).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&installed).unwrap();
+        assert_eq!(json["tools"], json!({ "sandbox": "docker", "enableHooks": true }));
+        assert_eq!(with(Agent::Gemini, &installed, true).unwrap(), installed, "again changes nothing");
+        let gone: serde_json::Value =
+            serde_json::from_str(&with(Agent::Gemini, &installed, false).unwrap()).unwrap();
+        assert_eq!(gone, json!({ "tools": { "sandbox": "docker" } }));
+        // One that was there before is not ours to take away.
+        let on = "{\n  \"tools\": {\"enableHooks\": true}\n}\n";
+        let installed = with(Agent::Gemini, on, true).unwrap();
+        assert!(installed.contains("\"tools\": {\"enableHooks\": true}"), "{installed}");
+        let gone = with(Agent::Gemini, &installed, false).unwrap();
+        assert!(gone.contains("\"tools\": {\"enableHooks\": true}"), "{gone}");
+        assert!(with(Agent::Gemini, "{\"tools\": 7}", true).is_err());
+    }
+
+    #[test]
+    fn what_the_operator_switched_off_stays_off_and_is_told() {
+        for (agent, text, key) in [
+            (Agent::Gemini, "{\"tools\": {\"enableHooks\": false}}", "tools.enableHooks"),
+            (Agent::Gemini, "{\"hooksConfig\": {\"enabled\": false}}", "hooksConfig.enabled"),
+            (Agent::Claude, "{\"disableAllHooks\": true}", "disableAllHooks"),
+            (Agent::Codex, "[features]\nhooks = false\n", "features.hooks"),
+        ] {
+            let installed = with(agent, text, true).unwrap();
+            assert_eq!(with(agent, &installed, true).unwrap(), installed);
+            let found = switch::off(agent, &installed).unwrap();
+            assert_eq!(found.key, key, "{installed}");
+            assert!(found.remark(Path::new("/s")).contains(key));
+            let gone = with(agent, &installed, false).unwrap();
+            assert!(switch::off(agent, &gone).is_some(), "{gone}");
+            assert_eq!(switch::off(agent, &with(agent, "", true).unwrap()), None);
         }
     }
 }
