@@ -37,6 +37,11 @@ pub(crate) fn plan_run(config: &Config, args: &RunPlanArgs, directory: &Path) ->
         ensure!(args.env.is_empty(), "--env needs a container: add --image or --role");
         return Ok(None);
     }
+    ensure!(
+        directory.is_dir(),
+        "the working directory {} does not exist: make it, or name another with --cwd",
+        directory.display()
+    );
     let target =
         find_target(config, Some(directory.to_str().context("the working directory is not UTF-8")?))?;
     let asked = match &args.role {

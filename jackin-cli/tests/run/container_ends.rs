@@ -221,3 +221,42 @@ fn a_container_that_somebody_removes_ends_the_run() {
     assert!(told.iter().any(|told| info.error_summary.contains(told)), "{info:?}");
     assert_eq!(dock.left(), Vec::<String>::new());
 }
+
+#[test]
+fn an_engine_that_went_away_is_asked_again() {
+    let Some(dock) = Dock::new() else { return };
+    let socket = dock.scene.dir().join("d.sock");
+    let real = std::path::Path::new("/var/run/docker.sock");
+    if !real.exists() {
+        eprintln!("skipped: the engine is not at its usual socket");
+        return;
+    }
+    std::os::unix::fs::symlink(real, &socket).unwrap();
+    dock.configure(&format!("[hosts.second]\ndocker = \"unix://{}\"\n", socket.display()));
+    let mut run = dock.command(STUBBORN, &["--host", "second"]);
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let ready = dock.workspace().join("ready");
+    eventually("the agent is up", || ready.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(&socket).unwrap();
+    // The usual engine would find it as well: it is the same one.
+    let gc = || dock.jackin(&["runs", "gc"]).env("DOCKER_HOST", "unix:///no/such.sock").output().unwrap();
+    let output = gc();
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("failed ") && said.contains("was not removed"), "{said}");
+    assert!(said.contains("problem second: "), "{said}");
+    assert_eq!(
+        dock.last().standing(),
+        "failed",
+        "a run is not kept open for an engine that may never come back"
+    );
+    assert_eq!(gc().status.code(), Some(1), "and yet it is not forgotten");
+    assert_eq!(dock.left().len(), 2);
+    std::os::unix::fs::symlink(real, &socket).unwrap();
+    let said = stdout(&gc());
+    assert!(said.starts_with("removed "), "{said}");
+    assert_eq!(dock.left(), Vec::<String>::new());
+    assert_eq!(stdout(&gc()), "nothing to put in order\n");
+}

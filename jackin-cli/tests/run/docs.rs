@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use jackin_core::run::{BusMessage, ScriptedAgent, TOKENS};
+use jackin_core::run::{BusMessage, RunContainer, ScriptedAgent, TOKENS};
 use jackin_core::{RuntimeEvent, Usage};
 
 use crate::scene::{Scene, files, text};
@@ -41,6 +41,12 @@ async fn every_file_key_and_variable_is_documented() {
         );
     }
     serde_saphyr::from_str::<jackin_core::run::RunInfo>(example).expect("the example is a record");
+    let container = serde_json::to_value(RunContainer::default()).unwrap();
+    for key in container.as_object().unwrap().keys() {
+        documents(key);
+        assert!(docs.contains(&format!("\n  {key}: ")), "the example of a container has no {key}");
+    }
+    documents("container");
     let header = docs.split("```\n---\n").nth(1).and_then(|rest| rest.split("---").next()).unwrap();
     serde_saphyr::from_str::<BusMessage>(header).expect("the example is a message");
     for variable in

@@ -19,7 +19,7 @@ use crate::run::{Agents, Cli, Docker, Plain, RunRequest, Runner, Store, clock};
 /// `jackin run …`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code: the agent's; 124 if its time was over, 127 if there is no such program, 128 plus its \
+    after_help = "Exit code: the agent's; 124 if its time was over, 127 if there is no such program or image, 128 plus its \
                         number if a signal ended it; 1 if it failed otherwise, or if nothing could be recorded. With \
                         --parallel: that of the first prompt that failed."
 )]

@@ -6,7 +6,7 @@ use jackin_core::run::{Stop, StopReason};
 
 use super::progress::{Bar, Counts};
 use super::signals;
-use super::view::{How, Shown, View, ended};
+use super::view::{How, Shown, View, ended, warnings};
 use crate::run::{FinishedRun, RunRequest, Runner};
 
 /// So many failures are told one by one; `jackin runs list --status failed` lists all.
@@ -43,7 +43,7 @@ pub(super) async fn run(
         // Without a bar, each was told when it ended.
         let runs = finished.iter().filter_map(|(_, run)| run.as_ref().ok()?.as_ref());
         for run in runs.filter(|run| run.exit_code() != 0).take(MAX_TOLD) {
-            tell(&line(run), &all).await;
+            tell_end(run, "", &all).await;
         }
     }
     let line = format!("[jackin] {done} of {total} runs done, {failed} failed");
@@ -83,13 +83,16 @@ async fn one(
         && !bar.is_drawn()
     {
         let Counts { done, total, .. } = bar.counts();
-        tell(&format!("{} ({done}/{total})", line(run)), all).await;
+        tell_end(run, &format!(" ({done}/{total})"), all).await;
     }
     Ok(run.map(Some)?)
 }
 
-fn line(run: &FinishedRun) -> String {
-    format!("[jackin] {}: {}", run.info.run_id, ended(&run.info))
+async fn tell_end(run: &FinishedRun, count: &str, all: &Stop) {
+    tell(&format!("[jackin] {}: {}{count}", run.info.run_id, ended(&run.info)), all).await;
+    for warning in warnings(&run.info) {
+        tell(&warning, all).await;
+    }
 }
 
 async fn tell(line: &str, all: &Stop) {

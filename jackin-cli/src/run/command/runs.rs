@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use jackin_core::RunId;
 use jackin_core::run::{ProjectId, RunStatus, TaskId};
 use serde_json::json;
 
@@ -13,8 +14,9 @@ use super::args::store;
 use super::{list, show, tail};
 use crate::capsule::{block_on, print_line, printable};
 use crate::config::Known;
+use crate::host::RunEngine;
 use crate::run::files::create_new;
-use crate::run::place::Engines;
+use crate::run::place::{Engines, LeftOn};
 use crate::run::settings::known_settings;
 use crate::run::{Collected, FoundRun, Store};
 
@@ -166,19 +168,33 @@ fn gc(store: &Store, engines: &Engines, json: bool) -> Result<u8> {
     }
     // What an engine was just asked for when a runner died may have come after the run was put in order, and what an
     // engine did not take away when it was asked to is still there. A run that is not here is somebody else's.
-    for (run, engine) in engines.left(store.root()) {
-        if !store.find(run.as_str()).is_ok_and(|found| !found.alive) {
-            continue;
-        }
-        match Engines::remove_from(engine, &run) {
-            Ok(_) => told.line("removed", &run, "its container, which was left, is gone")?,
-            Err(why) => told.problem(&run, &why)?,
+    for LeftOn { engine, runs } in engines.left(store.root()) {
+        match runs {
+            Ok(runs) => {
+                let ended = |run: &RunId| store.find(run.as_str()).is_ok_and(|found| !found.alive);
+                for run in runs.iter().filter(|run| ended(run)) {
+                    match Engines::remove_from(engine, run) {
+                        Ok(_) => told.line("removed", run, "its container, which was left, is gone")?,
+                        Err(why) => told.problem(run, &why)?,
+                    }
+                }
+            }
+            // One that no run was on is none of our business.
+            Err(why) if was_used(store, engine)? => told.problem(engine.name(), &why)?,
+            Err(_) => {}
         }
     }
     if !told.any && !json {
         print_line("nothing to put in order")?;
     }
     Ok(told.code)
+}
+
+/// Whether a run was on an engine.
+fn was_used(store: &Store, engine: &RunEngine) -> Result<bool> {
+    let address = engine.address()?;
+    let (runs, _) = store.runs()?;
+    Ok(runs.iter().any(|run| run.info.container.as_ref().is_some_and(|used| used.address == address)))
 }
 
 /// What `gc` has told.

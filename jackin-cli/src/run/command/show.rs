@@ -36,6 +36,9 @@ pub(super) fn show(run: &FoundRun, json: bool) -> Result<u8> {
         line("ended", &printable(&ended(info)))?;
         line("exit code", &info.exit_code.to_string())?;
     }
+    for warning in &info.warnings {
+        line("warning", warning)?;
+    }
     for (kind, values) in &info.tags {
         for value in values {
             line(kind, value)?;

@@ -85,6 +85,9 @@ impl RunObserver for View {
             (_, RunEvent::Ended(info)) => {
                 self.out.end_line().await;
                 self.err.line(&format!("[jackin] {}", ended(info))).await;
+                for warning in warnings(info) {
+                    self.err.line(&warning).await;
+                }
             }
             _ => {}
         }
@@ -101,10 +104,13 @@ pub(super) fn ended(info: &RunInfo) -> String {
     });
     let cost = info.cost_usd.map(|cost| format!(" · ${cost:.4}"));
     let error = Some(&info.error_summary).filter(|error| !error.is_empty()).map(|error| format!(": {error}"));
-    let warnings =
-        info.warnings.iter().map(|warning| format!("\n[jackin] warning: {}", one_line(warning, 500)));
-    let parts = [usage, cost, error].into_iter().flatten().chain(warnings);
+    let parts = [usage, cost, error].into_iter().flatten();
     [format!("{} in {}", info.status, duration::show(took))].into_iter().chain(parts).collect()
+}
+
+/// What went wrong without making the run fail, a line each.
+pub(super) fn warnings(info: &RunInfo) -> impl Iterator<Item = String> {
+    info.warnings.iter().map(|warning| format!("[jackin] warning: {}", one_line(warning, 500)))
 }
 
 /// Somebody's terminal or file. What an agent says goes to a terminal without the characters that would drive it, and to

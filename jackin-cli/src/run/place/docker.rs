@@ -149,7 +149,8 @@ impl Place for Docker {
         if !making.await.unwrap_or(true) {
             return Ok(());
         }
-        self.engine.remove(run.run(), None).await.map(drop).map_err(|error| error.to_string())
+        let removed = self.engine.remove(run.run(), None).await;
+        removed.map(drop).map_err(|error| format!("its container could not be removed: {error}"))
     }
 }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +18,12 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(in crate::run) struct Engines(Vec<RunEngine>);
 
+/// The runs of which something is on an engine, or why that is not known.
+pub(in crate::run) struct LeftOn<'a> {
+    pub(in crate::run) engine: &'a RunEngine,
+    pub(in crate::run) runs: Result<BTreeSet<RunId>, String>,
+}
+
 impl Engines {
     /// Those of this machine: the usual one, if there is one, and those that are configured.
     pub(in crate::run) fn new(config: &Config) -> Self {
@@ -25,14 +32,12 @@ impl Engines {
         Self(usual.into_iter().chain(configured).filter(|engine| engine.address().is_ok()).collect())
     }
 
-    /// The runs of a root of which something is left on some engine, with the engine. One that does not answer holds up
-    /// nobody: it is asked again another time.
-    pub(in crate::run) fn left(&self, root: &Path) -> Vec<(RunId, &RunEngine)> {
-        let found = self.0.iter().filter_map(|engine| {
-            let runs = apart(async { Ok(engine.runs(root).await?) }).ok()?;
-            Some(runs.into_iter().map(move |run| (run, engine)))
-        });
-        found.flatten().collect()
+    /// What is left of the runs of a root on each engine.
+    pub(in crate::run) fn left(&self, root: &Path) -> impl Iterator<Item = LeftOn<'_>> {
+        self.0.iter().map(move |engine| {
+            let runs = apart(async { Ok(engine.runs(root).await?) });
+            LeftOn { engine, runs: runs.map_err(|error| format!("{error:#}")) }
+        })
     }
 
     /// Takes away what is left of a run on an engine.

@@ -14,7 +14,7 @@ use jackin_core::run::{AgentError, Elsewhere, Ended, ProcessIds, RunContext, Run
 use tokio::sync::mpsc;
 
 pub use docker::Docker;
-pub(super) use engines::Engines;
+pub(super) use engines::{Engines, LeftOn};
 pub use local::Local;
 
 /// A place that processes can be started in: this machine, a container.
