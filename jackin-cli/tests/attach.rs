@@ -11,6 +11,8 @@ use std::time::Duration;
 use jackin_core::Size;
 use jackin_core::protocol::attach::{Decoder, Frame, Hello, Welcome, encode};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex};
 use support::{Place, eventually};
 
 /// Echoes lines until it is told to end.
@@ -132,16 +134,82 @@ fn every_way_out_of_the_client_restores_the_terminal() {
     again.wait_for("[jackin] lost the connection");
 }
 
+/// Whatever a program had switched on, and however the terminal was drawn on: by the capsule, to which the operator's
+/// terminal is lent, or by the client, as over a bridge and for those who look on.
 #[test]
-fn a_killed_client_costs_nothing() {
+fn the_terminal_of_a_killed_client_is_restored() {
+    for part in ["", "--read-only"] {
+        let place = Place::new();
+        let _daemon = place.daemon(
+            r"printf '\033[?1003h\033[?1006h\033[?2004h\033[?25l\033[>1u\033]2;a title\007ready\n'; read -r line",
+        );
+        let (jackin, socket) = (support::JACKIN, place.socket());
+        // A shell that lives on, and has settings of its own.
+        let script = format!(
+            "stty -echo min 3; '{jackin}' capsule attach --socket '{}' {part}; echo ended $?; sleep 1000",
+            socket.display()
+        );
+        let terminal = support::Terminal::start("sh", &["-c", &script], 24, 80);
+        terminal.wait_for("ready");
+        let client = eventually_some("the client", || children(terminal.child.id()).first().copied());
+        eventually("it has a guard", || children(client).len() == 1);
+        let guard = children(client)[0];
+        terminal.wait_for_bytes(b"\x1b[?25l");
+        let before = terminal.bytes().len();
+        kill(client, Signal::KILL);
+        terminal.wait_for_bytes(b"ended 137");
+        eventually("the guard has ended", || !std::path::Path::new(&format!("/proc/{guard}")).exists());
+        let settings = terminal.settings();
+        assert!(settings.local_modes.contains(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHOE));
+        assert!(!settings.local_modes.contains(LocalModes::ECHO), "as it was");
+        assert!(settings.output_modes.contains(OutputModes::OPOST));
+        assert!(settings.input_modes.contains(InputModes::ICRNL));
+        assert_eq!(settings.special_codes[SpecialCodeIndex::VMIN], 3);
+        for sequence in ["[?1049l", "[?1003l", "[?1006l", "[?2004l", "[?25h", "[<99u", "[23;2t"] {
+            eventually(sequence, || {
+                let after = terminal.bytes().split_off(before);
+                after.windows(sequence.len()).any(|bytes| bytes == sequence.as_bytes())
+            });
+        }
+        eventually("the capsule noticed", || place.ctl_json(&["status"])["attached"] == false);
+        let again = place.attach(24, 80);
+        again.wait_for("ready");
+    }
+}
+
+/// A guard that has nothing to do leaves nothing behind and writes nothing.
+#[test]
+fn a_client_that_leaves_in_order_takes_its_guard_along() {
     let place = Place::new();
-    let mut terminal = place.run(ECHO, 24, 80);
+    let _daemon = place.daemon(ECHO);
+    let mut terminal = place.attach(24, 80);
     terminal.wait_for("ready");
-    terminal.child.kill().unwrap();
-    terminal.child.wait().unwrap();
-    eventually("the capsule noticed", || place.ctl_json(&["status"])["attached"] == false);
-    let again = place.attach(24, 80);
-    again.wait_for("ready");
+    eventually("it has a guard", || children(terminal.child.id()).len() == 1);
+    let guard = children(terminal.child.id())[0];
+    terminal.type_in(b"\x02d");
+    assert_eq!(terminal.exit_code(), 0);
+    assert!(!std::path::Path::new(&format!("/proc/{guard}")).exists());
+    let left = terminal.bytes().windows(8).filter(|bytes| bytes == b"\x1b[?1049l").count();
+    assert_eq!(left, 1, "the terminal is restored once");
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    list.split_ascii_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn eventually_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    eventually(what, || {
+        found = look();
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+fn kill(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
 }
 
 #[test]

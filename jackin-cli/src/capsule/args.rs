@@ -12,6 +12,7 @@ use super::config;
 use super::ctl::{CtlCommand, ctl};
 use super::daemon::{self, Settings};
 use super::exec_as::{ExecAsArgs, exec_as};
+use super::guard::{GuardArgs, guard};
 use super::init;
 use super::output::{OutputClosed, printable};
 use super::places::{DEFAULT_SOCKET, Places};
@@ -106,6 +107,9 @@ enum Command {
     /// Give up this user's rights and become a session's program
     #[command(hide = true)]
     ExecAs(ExecAsArgs),
+    /// Restore the terminal when the attach client was killed
+    #[command(hide = true)]
+    Guard(GuardArgs),
 }
 
 #[derive(Debug, Parser)]
@@ -197,6 +201,7 @@ pub fn run(args: CapsuleArgs) -> Result<u8> {
         Command::Bridge { socket } => super::bridge::bridge(&socket).map(|()| 0),
         Command::Report(args) => report_for_hook(&args).map(|()| 0),
         Command::ExecAs(args) => exec_as(&args),
+        Command::Guard(args) => guard(&args),
     }
 }
 

@@ -1,9 +1,8 @@
 //! The attach client: the operator's terminal at one end, a capsule's socket at the other.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jackin_core::protocol::Version;
@@ -16,13 +15,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::device::Device;
+use super::guard::LEAVING_LIMIT;
 use super::lend;
 use super::sieve::Sieve;
 use super::terminal::Terminal;
 use crate::client::ByteStream;
-
-/// How long the capsule may take to let go of the terminal when the client has to leave.
-const LEAVING_LIMIT: Duration = Duration::from_millis(500);
 
 /// How an attachment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +50,9 @@ pub async fn attach(socket: &Path, part: Part) -> Result<Parting> {
     let signals = Signals::listen()?;
     let terminal = Terminal::enter()?;
     greet(&stream, &terminal, part).await.context(CANNOT_GREET)?;
+    let connection = stream.as_fd().try_clone_to_owned().ok();
     let (reader, writer) = stream.into_split();
-    converse(&terminal, part, signals, Incoming::new(reader), writer).await
+    converse(&terminal, connection, part, signals, Incoming::new(reader), writer).await
 }
 
 /// Shows a capsule on this terminal over a stream that leads to it, such as that of `jackin-capsule bridge`, and that
@@ -68,7 +66,7 @@ pub async fn attach_over(stream: impl ByteStream + 'static, part: Part) -> Resul
         writer.flush().await
     };
     greet.await.context(CANNOT_GREET)?;
-    converse(&terminal, part, signals, Incoming::new(reader), writer).await
+    converse(&terminal, None, part, signals, Incoming::new(reader), writer).await
 }
 
 const CANNOT_GREET: &str = "cannot greet the capsule";
@@ -102,6 +100,7 @@ async fn greet(stream: &UnixStream, terminal: &Terminal, part: Part) -> io::Resu
 
 async fn converse(
     terminal: &Terminal,
+    connection: Option<OwnedFd>,
     part: Part,
     mut signals: Signals,
     mut incoming: Incoming<impl AsyncRead + Unpin>,
@@ -111,6 +110,7 @@ async fn converse(
         Ok(welcome) => welcome,
         Err(parting) => return Ok(parting),
     };
+    terminal.have_guarded(connection.filter(|_| welcome.terminal_taken));
     let (to_capsule, mut frames) = mpsc::channel::<Vec<u8>>(16);
     let sending = async {
         while let Some(frame) = frames.recv().await {

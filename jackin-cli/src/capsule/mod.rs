@@ -16,6 +16,7 @@ mod device;
 mod endings;
 mod events;
 mod exec_as;
+mod guard;
 mod init;
 mod launch;
 mod lend;

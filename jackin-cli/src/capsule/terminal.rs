@@ -1,8 +1,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use jackin_core::Size;
@@ -10,22 +11,25 @@ use rustix::fs::OFlags;
 use rustix::termios::{self, OptionalActions, Termios};
 
 use super::device::Device;
+use super::guard::Guard;
 
 /// The alternate screen and a title of our own, empty.
 const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[2J\x1b[H";
 
 /// The title as it was, everything that frames switched on off again, and back from the alternate screen.
-fn leave() -> String {
+pub(super) fn leave() -> String {
     // A frame that never ended must not keep the terminal from showing what comes next.
     format!("\x1b[?2026l\x1b[23;2t{}\x1b[?1049l", jackin_mux::RESTORE)
 }
 
 /// The operator's terminal in raw mode, on the alternate screen. Dropping it restores what was there, so every way out
-/// of the client, a panic included, leaves a usable terminal.
+/// of the client, a panic included, leaves a usable terminal; a guard does the same for a client that was killed.
 #[derive(Debug)]
 pub(super) struct Terminal {
     tty: File,
     before: Termios,
+    /// Told last that everything is in order.
+    guard: OnceLock<Guard>,
 }
 
 impl Terminal {
@@ -38,9 +42,20 @@ impl Terminal {
         raw.make_raw();
         // What was typed ahead is kept.
         termios::tcsetattr(&tty, OptionalActions::Now, &raw).context("cannot set raw mode")?;
-        let terminal = Self { tty, before };
+        let terminal = Self { tty, before, guard: OnceLock::new() };
         write_blocking(ENTER);
         Ok(terminal)
+    }
+
+    /// Has the terminal restored even if this process is killed. One that was lent comes with the connection to whoever
+    /// draws on it.
+    pub(super) fn have_guarded(&self, lent_over: Option<OwnedFd>) {
+        match Guard::start(&self.before, lent_over) {
+            // There is one at most.
+            Ok(guard) => drop(self.guard.set(guard)),
+            // Without one, everything works but that.
+            Err(error) => tracing::debug!("{error:#}"),
+        }
     }
 
     /// Takes the terminal over again after this process was stopped and somebody else used it.

@@ -87,6 +87,11 @@ impl Terminal {
         self.pty.resize(pty_process::Size::new(rows, cols)).unwrap();
     }
 
+    /// The settings of the terminal.
+    pub fn settings(&self) -> rustix::termios::Termios {
+        rustix::termios::tcgetattr(&*self.pty).unwrap()
+    }
+
     /// What stands on the screen.
     pub fn text(&self) -> String {
         self.seen.0.lock().unwrap().emulator.screen().contents()
