@@ -233,16 +233,19 @@ fn attaching_without_a_terminal_or_a_capsule_says_what_to_do() {
 
 #[test]
 fn a_program_that_cannot_be_started_is_named() {
-    let place = Place::new();
-    let socket = place.socket();
-    let mut terminal = support::Terminal::run(
-        &["capsule", "run", "--socket", socket.to_str().unwrap(), "--", "/no/such/agent"],
-        24,
-        80,
-    );
-    assert_eq!(terminal.exit_code(), 1);
-    terminal.wait_for("the capsule did not start: cannot start /no/such/agent");
-    assert!(!socket.exists() && !place.agent_socket().exists());
+    // The codes are those of a shell.
+    for (program, code) in [("/no/such/agent", 127), ("no-such-agent-anywhere", 127), ("/etc/passwd", 126)] {
+        let place = Place::new();
+        let socket = place.socket();
+        let mut terminal = support::Terminal::run(
+            &["capsule", "run", "--socket", socket.to_str().unwrap(), "--", program],
+            24,
+            80,
+        );
+        assert_eq!(terminal.exit_code(), code, "{program}");
+        terminal.wait_for(&format!("the capsule did not start: cannot start {program}"));
+        assert!(!socket.exists() && !place.agent_socket().exists());
+    }
 }
 
 /// What a client in another container does: its terminal is not lent, so keys and frames travel over the socket.

@@ -19,6 +19,7 @@ use super::places::{DEFAULT_SOCKET, Places};
 use super::report::{ReportArgs, report_for_hook};
 use super::spawn::{READY, SpawnOptions, spawn_daemon};
 use super::terminal::require_terminal;
+use super::unstarted::Unstarted;
 use super::user::SessionUser;
 use crate::client::ClientError;
 
@@ -136,11 +137,12 @@ pub(crate) fn exit(result: Result<u8>) -> ExitCode {
         Err(error) => {
             // Nobody may be there to read it.
             let _ = writeln!(std::io::stderr(), "error: {}", printable(&format!("{error:#}")));
+            let unstarted = error.downcast_ref::<Unstarted>().map(|unstarted| unstarted.exit_code);
             match error.downcast_ref() {
                 Some(ClientError::Refused(refusal)) if refusal.code == ErrorCode::Timeout => {
                     EXIT_TIMEOUT.into()
                 }
-                _ => ExitCode::FAILURE,
+                _ => unstarted.map_or(ExitCode::FAILURE, ExitCode::from),
             }
         }
     }

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::unstarted::Unstarted;
 use super::user::SessionUser;
 
 /// How much rather a session is ended than the daemon when memory runs out, of 1,000.
@@ -63,7 +64,7 @@ pub(super) fn exec_as(args: &ExecAsArgs) -> Result<u8> {
     }
     let (program, rest) = args.command.split_first().context("there is no command to start")?;
     let error = Command::new(program).args(rest).exec();
-    Err(error).with_context(|| format!("cannot start {}", Path::new(program).display()))
+    Err(Unstarted::new(&Path::new(program).display().to_string(), &error).into())
 }
 
 #[cfg(target_os = "linux")]

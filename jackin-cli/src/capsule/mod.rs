@@ -39,6 +39,7 @@ mod tags;
 mod terminal;
 mod times;
 mod turns;
+mod unstarted;
 mod user;
 mod watch;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use jackin_core::{PaneId, SessionId, Size};
 use rustix::process::{Pid, Signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
@@ -21,6 +21,7 @@ use super::exec_as;
 use super::reader::{Reader, Typing};
 use super::spawn::own_program;
 use super::status::Observed;
+use super::unstarted::Unstarted;
 use super::user::SessionUser;
 
 /// How many reads may wait for the daemon; then the program has to wait.
@@ -116,9 +117,14 @@ impl Session {
         }
         // Another user's directory may be closed to us.
         if let Some(cwd) = program.cwd.filter(|_| program.user.is_none()) {
+            // The error of the program itself would be the same.
+            ensure!(cwd.is_dir(), "cannot start {name} in {}: there is no such directory", cwd.display());
             command = command.current_dir(cwd);
         }
-        let child = command.spawn(pts).with_context(|| format!("cannot start {name}"))?;
+        let child = command.spawn(pts).map_err(|error| match error {
+            pty_process::Error::Io(error) => Unstarted::new(name, &error).into(),
+            error => anyhow::Error::new(error).context(format!("cannot start {name}")),
+        })?;
         let process_group = child.id().and_then(|pid| Pid::from_raw(pid as i32));
         let (to_pty, for_pty) = mpsc::unbounded_channel();
         let pending_input = Arc::new(AtomicUsize::new(0));

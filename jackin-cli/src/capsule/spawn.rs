@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use jackin_core::InstanceName;
 
+use super::unstarted::Unstarted;
+
 /// What the daemon prints once it answers.
 pub(super) const READY: &str = "ready";
 
@@ -86,11 +88,11 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
             // Whatever can be read of the reason is better than none.
             let _ = stderr.read_to_string(&mut why);
         }
-        let _ = child.wait();
+        let code = child.wait().ok().and_then(|status| status.code());
         if let Some(dir) = own_dir {
             let _ = std::fs::remove_dir(dir);
         }
-        bail!("the capsule did not start: {}", why.trim().trim_start_matches("error: "));
+        return Err(Unstarted::capsule(why.trim().trim_start_matches("error: "), code).into());
     }
     Ok(Background { socket, child })
 }
