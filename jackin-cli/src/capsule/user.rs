@@ -1,7 +1,7 @@
 //! Whom sessions run as.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -49,6 +49,9 @@ impl SessionUser {
         }
         let mut user = Self::complete(entry, &read("/etc/passwd"), &read("/etc/group"));
         if contained && user.uid != 0 {
+            if entry.home.is_none() {
+                user.home = user.home.take().filter(|home| user.can_use(home));
+            }
             user.settle();
             user.make_home()?;
         }
@@ -68,7 +71,10 @@ impl SessionUser {
         let known = known.unwrap_or_default();
         let field = |at: usize| known.get(at).filter(|text| !text.is_empty()).map(|text| (*text).to_owned());
         let name = entry.name.clone().or_else(|| field(0));
-        let gid = entry.gid.or_else(|| number(&known, 3)).unwrap_or(entry.uid);
+        let gid = entry.gid.or_else(|| number(&known, 3));
+        // What belongs to root's group is open to root, and to it: the operator's socket, where the host shares that.
+        let gid = gid.filter(|gid| *gid != 0 || entry.uid == 0);
+        let gid = gid.unwrap_or_else(|| own_group(entry.uid, name.as_deref(), group));
         let groups = name.as_deref().map(|name| groups_of(name, group)).unwrap_or_default();
         Self {
             uid: entry.uid,
@@ -78,6 +84,13 @@ impl SessionUser {
             shell: field(6),
             name,
         }
+    }
+
+    /// Whether a home is the user's, or can become so. An image may have opened it to root's group instead, in which we
+    /// let nobody be.
+    fn can_use(&self, home: &Path) -> bool {
+        let Ok(home) = fs::metadata(home) else { return true };
+        home.gid() != 0 || home.uid() == self.uid || home.mode() & 0o020 == 0
     }
 
     /// Makes the user's home, if it is not there yet.
@@ -98,11 +111,11 @@ impl SessionUser {
     }
 }
 
-/// The group and the home that a capsule in a container will give a user, as its file of users tells; root's home may not
+/// The group and the home that a capsule in a container will give a user, as its files of users and groups tell; root's home may not
 /// be known.
 #[cfg(feature = "host")]
-pub(crate) fn group_and_home(user: &UserEntry, passwd: &str) -> (u32, Option<PathBuf>) {
-    let mut user = SessionUser::complete(user, passwd, "");
+pub(crate) fn group_and_home(user: &UserEntry, passwd: &str, group: &str) -> (u32, Option<PathBuf>) {
+    let mut user = SessionUser::complete(user, passwd, group);
     if user.uid != 0 {
         user.settle();
     }
@@ -111,6 +124,15 @@ pub(crate) fn group_and_home(user: &UserEntry, passwd: &str) -> (u32, Option<Pat
 
 fn number(fields: &[&str], at: usize) -> Option<u32> {
     fields.get(at)?.parse().ok()
+}
+
+/// A group for a user who has none: with the user's own number, unless that is another group's.
+fn own_group(uid: u32, name: Option<&str>, group: &str) -> u32 {
+    let groups: Vec<Vec<&str>> = group.lines().map(|line| line.split(':').collect()).collect();
+    let is_others = |gid: &u32| {
+        groups.iter().any(|fields| number(fields, 2) == Some(*gid) && fields.first().copied() != name)
+    };
+    (uid..u32::MAX).find(|gid| !is_others(gid)).unwrap_or(uid)
 }
 
 /// The groups that name a user among their members: name:password:gid:member,member
@@ -163,16 +185,40 @@ mod tests {
     #[cfg(feature = "host")]
     #[test]
     fn a_host_knows_where_home_will_be() {
-        assert_eq!(group_and_home(&entry(1000), PASSWD), (1001, Some("/home/node".into())));
-        assert_eq!(group_and_home(&entry(4242), PASSWD), (4242, Some("/home/agent".into())));
+        assert_eq!(group_and_home(&entry(1000), PASSWD, ""), (1001, Some("/home/node".into())));
+        assert_eq!(group_and_home(&entry(4242), PASSWD, ""), (4242, Some("/home/agent".into())));
         let named = UserEntry { name: Some("jo".into()), ..entry(4242) };
-        assert_eq!(group_and_home(&named, ""), (4242, Some("/home/jo".into())));
-        assert_eq!(group_and_home(&entry(0), PASSWD), (0, Some("/root".into())));
-        assert_eq!(group_and_home(&entry(0), ""), (0, None));
+        assert_eq!(group_and_home(&named, "", ""), (4242, Some("/home/jo".into())));
+        assert_eq!(group_and_home(&entry(0), PASSWD, ""), (0, Some("/root".into())));
+        assert_eq!(group_and_home(&entry(0), "", ""), (0, None));
     }
 
     #[test]
     fn nobody_is_given_the_group_of_root() {
         assert!(!SessionUser::complete(&entry(1000), PASSWD, GROUP).groups.contains(&0));
+        let passwd = "default:x:1001:0:Default:/opt/app:/bin/sh\nroot:x:0:0::/root:/bin/sh\n";
+        let gid = |uid, group| SessionUser::complete(&entry(uid), passwd, group).gid;
+        assert_eq!(gid(1001, "root:x:0:\n"), 1001);
+        assert_eq!(gid(1001, "default:x:1001:\n"), 1001, "that is its own");
+        assert_eq!(gid(1001, "shadow:x:1001:\ndocker:x:1002:\n"), 1003, "those are others'");
+        assert_eq!(gid(0, "root:x:0:\n"), 0, "root is root");
+        let told = UserEntry { gid: Some(0), ..entry(1001) };
+        assert_eq!(SessionUser::complete(&told, passwd, "").gid, 1001);
+    }
+
+    #[test]
+    fn a_home_that_is_open_to_roots_group_alone_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = |uid| SessionUser::complete(&entry(uid), "", "");
+        let owner = fs::metadata(dir.path()).unwrap().uid();
+        let set = |mode| fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(mode));
+        set(0o770).unwrap();
+        assert!(user(owner).can_use(dir.path()), "it is the user's own");
+        assert!(user(4242).can_use(&dir.path().join("none")), "it can be made");
+        if fs::metadata(dir.path()).unwrap().gid() == 0 {
+            assert!(!user(4242).can_use(dir.path()));
+            set(0o755).unwrap();
+            assert!(user(4242).can_use(dir.path()), "it was never open to the user");
+        }
     }
 }

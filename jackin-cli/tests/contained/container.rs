@@ -1,5 +1,8 @@
 //! The static capsule as process 1 of a container.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use crate::docker::{CAPSULE, Container, image};
@@ -38,6 +41,39 @@ fn a_signal_to_the_container_is_an_orderly_end() {
     container.signal("TERM");
     assert_eq!(container.wait(), 0, "{}", container.logs());
     assert_eq!(record(&container)["stopped"], true);
+}
+
+#[test]
+fn a_program_that_cannot_be_started_ends_the_container_as_a_shell_would() {
+    let Some(image) = image() else { return };
+    for (program, code) in [("no-such-agent", 127), ("/etc/passwd", 126)] {
+        let container = image.run(&[], &["daemon", "--", program]);
+        assert_eq!(container.wait(), code, "{}", container.logs());
+        let session = &record(&container)["sessions"][0];
+        assert_eq!(session["exit_code"], code);
+        let screen = session["screen"].as_str().unwrap();
+        assert!(screen.contains(&format!("cannot start {program}")), "{screen}");
+    }
+}
+
+/// Images for platforms with a user of their own choice put it into root's group, and open its home to that.
+#[test]
+fn a_user_in_roots_group_is_taken_out_of_it() {
+    let Some(image) = image() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (passwd, home) = (dir.path().join("passwd"), dir.path().join("app"));
+    fs::write(&passwd, "root:x:0:0:root:/root:/bin/sh\ndefault:x:1000:0:Default:/app:/bin/sh\n").unwrap();
+    fs::set_permissions(&passwd, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::create_dir(&home).unwrap();
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o775)).unwrap();
+    let options = [format!("{}:/etc/passwd:ro", passwd.display()), format!("{}:/app", home.display())];
+    let options = ["-v", &options[0], "-v", &options[1]];
+    let script = "touch ~/mine; echo \"$(id -u):$(id -g):$(id -G):$HOME:$(ls ~)\"; read -r line";
+    let container = image.run(&options, &["daemon", "--", "sh", "-c", script]);
+    up(&container);
+    let screen = || container.ctl_json(&["read", "--session", "1"])["text"].as_str().unwrap().to_owned();
+    eventually("it said who it is", || screen().contains("1000:"));
+    assert!(screen().contains("1000:1000:1000:/home/default:mine"), "{}", screen());
 }
 
 #[test]

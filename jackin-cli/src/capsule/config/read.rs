@@ -317,9 +317,15 @@ impl Reader<'_> {
     fn user(&mut self, root: &mut Table<'_>) -> Option<UserEntry> {
         let mut table = self.table(root, "user", "user")?;
         let uid = self.required(&mut table, "uid", "uid = 1000");
+        let gid = self.spanned(&mut table, "gid", "gid = 1000");
+        if let Some((_, at)) = gid.as_ref().filter(|(gid, _)| *gid == 0 && uid != Some(0)) {
+            let what =
+                "user.gid: 0 is root's group, which only root is in; write another number, or leave it out";
+            self.mistake(at, what.to_owned());
+        }
         let user = UserEntry {
             uid: uid.unwrap_or_default(),
-            gid: self.field(&mut table, "gid", "gid = 1000"),
+            gid: gid.map(|(gid, _)| gid),
             name: self.field(&mut table, "name", "name = \"agent\""),
             home: self.field(&mut table, "home", "home = \"/home/agent\""),
         };
@@ -517,5 +523,15 @@ clipboard = false
         assert!(mistakes[0].what.contains("version 2 is not understood by this capsule, which reads 1"));
         let mistakes = read_agent_file("version = 1\ninstance = \n").result.unwrap_err();
         assert_eq!((mistakes.len(), mistakes[0].line), (1, 2));
+    }
+
+    #[test]
+    fn roots_group_is_for_root_alone() {
+        let read = |user: &str| {
+            read_agent_file(&format!("version = 1\ninstance = \"a\"\n[user]\ngid = 0\n{user}")).result
+        };
+        let mistakes = read("uid = 1000\n").unwrap_err();
+        assert!(mistakes[0].line == 4 && mistakes[0].what.contains("user.gid: 0 is root's group"));
+        assert_eq!(read("uid = 0\n").unwrap().user.unwrap().gid, Some(0));
     }
 }

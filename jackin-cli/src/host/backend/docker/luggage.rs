@@ -128,7 +128,10 @@ impl Making<'_> {
         let passwd = archive::read(self.docker, container, PASSWD, LARGEST_PASSWD).await;
         let passwd = passwd.map_err(|trouble| self.told(&format!("read {PASSWD} of the image"), trouble))?;
         let unknown = passwd.is_none() && user.home.is_none() && self.has(container, PASSWD).await?;
-        let (gid, home) = group_and_home(&user, &String::from_utf8_lossy(&passwd.unwrap_or_default()));
+        // A list of groups that cannot be read tells of no group.
+        let group = archive::read(self.docker, container, "/etc/group", LARGEST_PASSWD).await.ok().flatten();
+        let text = |file: Option<Vec<u8>>| String::from_utf8_lossy(&file.unwrap_or_default()).into_owned();
+        let (gid, home) = group_and_home(&user, &text(passwd), &text(group));
         let home = home.filter(|home| home.is_absolute() && !unknown);
         let home = home.and_then(|home| home.to_str().map(str::to_owned));
         match home {
