@@ -43,7 +43,7 @@ pub use agent::{Agent, AgentError, CollectedRun, Ended, ProcessIds, RunSink, Sin
 pub use bus::{BusScanner, RawMessage};
 pub use context::RunContext;
 pub use elsewhere::{Elsewhere, RunContainer};
-pub use environment::{Environment, KNOWN_TOKENS, TOKENS, own_tokens, token_variable};
+pub use environment::{Environment, KNOWN_TOKENS, TOKENS, own_tokens};
 pub use id::RunId;
 pub use info::{LiveStatus, RunInfo, RunStatus, RunUsage, RunnerInfo};
 pub use layout::{RunLayout, TaskLayout};

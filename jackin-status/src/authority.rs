@@ -103,6 +103,7 @@ struct Asked {
 
 /// What an agent does, as of a moment.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The moment.
     pub at: Timestamp,

@@ -4,6 +4,7 @@ use crate::{Look, Progress};
 
 /// Something seen of a session. The watching is the caller's; this is what it hands over.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Evidence {
     /// The agent said something of itself, in a format made for programs.
     Runtime {
@@ -56,6 +57,7 @@ impl Channel {
 
 /// A mark in the terminal's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TerminalMark {
     /// OSC 133;A or B: a prompt is shown.
     Prompt,
@@ -102,6 +104,7 @@ impl ProcessEnd {
 
 /// What became of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ContainerState {
     /// It runs; nothing follows for the agent.
     Running,

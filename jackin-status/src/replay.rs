@@ -42,6 +42,7 @@ struct Player {
 
 /// A change of status in a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Transition {
     /// The line that made it, counted from 1. When time did, the last line before.
     pub line: u64,

@@ -98,6 +98,7 @@ impl fmt::Display for ScreenVerdict {
 
 /// What a screen can imply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ScreenSays {
     /// The agent works.
     Busy,

@@ -27,6 +27,7 @@ impl Finding {
 
 /// A tag, and where it stood in its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParsedTag {
     /// The tag as the agent wrote it, its value trimmed.
     pub tag: AgentTag,
@@ -38,6 +39,7 @@ pub struct ParsedTag {
 
 /// A mark that yielded no tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SkippedTag {
     /// The namespace that it was written in.
     pub namespace: Namespace,

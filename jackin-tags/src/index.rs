@@ -25,6 +25,7 @@ pub struct TagIndex {
 
 /// A value, and where it came from first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Declared<T> {
     /// The value.
     pub value: T,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 /// The bare values of an index at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct TagSnapshot {
     /// Repositories, oldest first.
     pub repo: Vec<String>,
@@ -19,6 +20,7 @@ pub struct TagSnapshot {
 
 /// What changed between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TagDiff {
     /// Values that are new, oldest first within their kind. A changed status hint is here too.
     pub added: Vec<(TagKind, String)>,

@@ -31,6 +31,7 @@ pub const VALUE_MAX: usize = 4096;
 /// # Ok::<(), jackin_tags::ValueError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TagValue {
     /// Of a `repo` tag.
     Repo(RepoRef),

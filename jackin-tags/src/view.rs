@@ -25,6 +25,7 @@ pub struct TagView {
 
 /// A value and everyone who provided it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ViewedTag {
     /// Which kind.
     pub kind: TagKind,

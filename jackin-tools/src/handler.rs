@@ -23,6 +23,7 @@ pub struct Handlers {
 
 /// What is to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum HandlerKind {
     /// A file or link, with whatever the system would use.
     Open,

@@ -48,6 +48,7 @@ pub struct Template {
 
 /// Which placeholders a command may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TemplateKind {
     /// A tool's command: everything about the instance.
     Exec,

@@ -46,11 +46,6 @@ pub const KNOWN_TOKENS: [(&str, &str); 26] = [
     ("", "JACKIN_AGENT_TOKEN"),
 ];
 
-/// The variable that an agent of the contract has its token in.
-pub fn token_variable(agent: &str) -> Option<&'static str> {
-    TOKENS.iter().find(|(name, _)| *name == agent).map(|(_, variable)| *variable)
-}
-
 /// Every variable that holds a token of this agent.
 pub fn own_tokens(agent: &str) -> Vec<String> {
     let own = KNOWN_TOKENS.iter().filter(|(owner, _)| !owner.is_empty() && *owner == agent);
@@ -159,7 +154,6 @@ mod tests {
     #[test]
     fn every_agent_keeps_its_own_token_and_no_other() {
         for (agent, variable) in TOKENS {
-            assert_eq!(token_variable(agent), Some(variable));
             let all = KNOWN_TOKENS.map(|(_, variable)| (variable.into(), "secret".into()));
             let (layout, own) = (layout(), own_tokens(agent));
             let rule =

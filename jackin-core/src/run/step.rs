@@ -2,6 +2,7 @@ use std::fmt;
 
 /// How far a run has come. A runner takes the steps in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Step {
     /// Its directory and `run-info.yaml` are there, in the state `running`.
     Created,

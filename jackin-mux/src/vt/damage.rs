@@ -9,6 +9,7 @@ pub struct Damage {
 
 /// A region that moved as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scroll {
     /// First row of the region.
     pub top: u16,

@@ -7,6 +7,7 @@ use super::prompt::PromptMark;
 
 /// Something that the embedder has to act on, in the order in which the program caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// Bytes for the program's input: the answer to a query.
     Reply(Vec<u8>),
@@ -39,6 +40,7 @@ pub struct Query {
 
 /// See [`Query`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QueryKind {
     /// A palette colour (OSC 4).
     Palette,
@@ -52,6 +54,7 @@ pub enum QueryKind {
 
 /// A sequence, or a piece of a long one, that is meant for the operator's terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passthrough {
     /// What kind of sequence it is.
     pub kind: SequenceKind,
@@ -67,6 +70,7 @@ pub struct Passthrough {
 
 /// The kinds of sequences that carry a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SequenceKind {
     /// An operating system command with its number.
     Osc(u32),

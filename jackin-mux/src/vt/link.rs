@@ -18,6 +18,7 @@ impl LinkId {
 
 /// What a hyperlink points at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Link<'a> {
     /// The `id=` parameter, empty if there is none: cells with equal id and address are one link.
     pub id: &'a str,

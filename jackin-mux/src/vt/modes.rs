@@ -12,6 +12,7 @@ pub struct Modes {
 
 /// One on-or-off mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// DECCKM (?1): cursor keys send `ESC O`.
     ApplicationCursor,

@@ -30,6 +30,7 @@ pub enum Direction {
 
 /// Where something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Match {
     /// Its first cell.
     pub start: Point,

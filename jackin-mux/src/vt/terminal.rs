@@ -43,6 +43,7 @@ pub struct Terminal {
 
 /// Where the cursor is and how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cursor {
     /// Row, from 0.
     pub row: u16,

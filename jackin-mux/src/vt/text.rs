@@ -17,6 +17,7 @@ pub struct Point {
 
 /// A line as the program wrote it, over all the rows that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogicalLine {
     /// Its text, without trailing blanks.
     pub text: String,

@@ -15,6 +15,7 @@ pub trait Feed: Send {
 
 /// What comes out of a [`Feed`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum FeedItem {
     /// A piece of a stream, cut anywhere.
     Bytes(Vec<u8>),

@@ -13,6 +13,7 @@ use super::{Confidence, ScreenSays};
 /// A rule that could not be used. The others of its file are.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {problem}")]
+#[non_exhaustive]
 pub struct RuleProblem {
     /// The file, as it was named.
     pub file: String,

@@ -5,6 +5,7 @@ use crate::placeholder::Placeholder;
 
 /// What is wrong with a template, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TemplateFault {
     /// What is wrong.
     pub kind: FaultKind,

@@ -98,7 +98,10 @@ impl Figures {
 
     /// The tables, with a column for each program that has figures.
     pub(crate) fn tables(&self) -> String {
-        format!("Less is better:\n\n{}\nMore is better:\n\n{}", self.table(&LESS), self.table(&MORE))
+        let parts = [("Less is better", &LESS[..]), ("More is better", &MORE[..])];
+        let measured = parts.into_iter().filter(|(_, rows)| rows.iter().any(|row| self.has(row)));
+        let tables = measured.map(|(heading, rows)| format!("{heading}:\n\n{}", self.table(rows)));
+        tables.collect::<Vec<_>>().join("\n")
     }
 
     /// What the README shows of them.
@@ -110,6 +113,10 @@ impl Figures {
 
     fn table(&self, rows: &[Row]) -> String {
         self.table_of(&rows.iter().collect::<Vec<_>>(), &self.programs())
+    }
+
+    fn has(&self, row: &Row) -> bool {
+        self.samples.contains_key(&row.series)
     }
 
     fn programs(&self) -> Vec<Kind> {
@@ -130,7 +137,7 @@ impl Figures {
         out.push_str("\n|---|");
         out.push_str(&"---|".repeat(programs.len() + others.len()));
         out.push('\n');
-        for row in rows.iter().filter(|row| self.samples.contains_key(&row.series)) {
+        for row in rows.iter().filter(|row| self.has(row)) {
             let _ = write!(out, "| {} |", row.name);
             for program in programs {
                 let value = self.figure(row, *program, None);
@@ -214,6 +221,7 @@ mod tests {
              | | jackin | tmux | no multiplexer | jackin / tmux |\n|---|---|---|---|---|\n\
              | log lines, MB/s | – | – | 41.3 | – |\n"
         );
+        assert_eq!(Figures::default().tables(), "", "a table without rows is none");
     }
 
     #[test]

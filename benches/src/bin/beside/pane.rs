@@ -28,8 +28,8 @@ pub(crate) enum Pane {
     Flood,
     /// Fill the screen
     Screen,
-    /// Wait for Enter, then print a file
-    Replay { file: PathBuf },
+    /// Print a file when another one appears
+    Replay { file: PathBuf, go: PathBuf },
     /// Print so many lines of 100 characters, then make a file in a directory
     Fill { lines: usize, done: PathBuf },
 }
@@ -42,7 +42,9 @@ impl Pane {
             Self::Echo => words.push("echo".into()),
             Self::Flood => words.push("flood".into()),
             Self::Screen => words.push("screen".into()),
-            Self::Replay { file } => words.extend(["replay".into(), file.display().to_string()]),
+            Self::Replay { file, go } => {
+                words.extend(["replay".into(), file.display().to_string(), go.display().to_string()]);
+            }
             Self::Fill { lines, done } => {
                 words.extend(["fill".into(), lines.to_string(), done.display().to_string()]);
             }
@@ -83,9 +85,11 @@ impl Pane {
                 let lines: String = (0..SCREEN_LINES).map(|at| screen_line(at) + "\n").collect();
                 write!(out, "{lines}{READY}")?;
             }
-            Self::Replay { file } => {
+            Self::Replay { file, go } => {
                 write!(out, "{READY}")?;
-                std::io::stdin().read_line(&mut String::new())?;
+                while !go.exists() {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
                 let mut file = File::open(file)?;
                 let mut chunk = vec![0; 128 * 1024];
                 loop {
@@ -139,7 +143,7 @@ mod tests {
             Pane::Echo,
             Pane::Flood,
             Pane::Screen,
-            Pane::Replay { file: "/a b".into() },
+            Pane::Replay { file: "/a b".into(), go: "/g".into() },
             Pane::Fill { lines: 7, done: "/d".into() },
         ] {
             let again = Line::parse_from(pane.words()).pane;
