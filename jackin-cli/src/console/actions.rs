@@ -32,7 +32,7 @@ pub trait Actions: Send + Sync {
     /// Stops and removes an instance.
     async fn eject(&self, instance: &InstanceName) -> anyhow::Result<()>;
 
-    /// Stops and removes every instance. Returns how many there were.
+    /// Stops and removes every instance that this machine has a record of. Returns how many there were.
     async fn exile(&self) -> anyhow::Result<usize>;
 
     /// Makes an instance that has ended once more, as it was.

@@ -7,9 +7,10 @@ use anyhow::{Context, Result};
 use crossterm::event::{
     Event, KeyCode as Code, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
-use jackin_mux::client::{Button, ClientEvent, Decoder, Mouse, MouseAction, Wheel};
+use jackin_mux::client::{Button, ClientEvent, Decoder, Mouse, MouseAction, Reply, Wheel};
 use jackin_mux::{Key, KeyCode, Mods};
 
+use super::background::is_light;
 use crate::capsule::{Device, now, open_terminal};
 
 /// An ESC that nothing follows for so long is the Escape key: long enough for a slow link, short for a finger.
@@ -19,6 +20,15 @@ const READ_SIZE: usize = 4 * 1024;
 
 /// More of a paste than this is left out: no field of the console is that long.
 const MAX_PASTE: usize = 1 << 20;
+
+/// What the terminal sends.
+#[derive(Debug, PartialEq)]
+pub(super) enum Incoming {
+    /// What the operator does.
+    Event(Event),
+    /// What the terminal says when it is asked: whether it is light.
+    Light(bool),
+}
 
 /// The terminal's events, for as long as the terminal is the console's.
 pub(super) struct Input {
@@ -31,7 +41,7 @@ pub(super) struct Input {
 /// What was read and not taken yet.
 #[derive(Default)]
 struct Heard {
-    events: VecDeque<Event>,
+    events: VecDeque<Incoming>,
     paste: Vec<u8>,
 }
 
@@ -44,7 +54,7 @@ impl Input {
     }
 
     /// The next event; none when the terminal is gone. Nothing is lost when it is not waited for to the end.
-    pub(super) async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<Incoming> {
         loop {
             if let Some(event) = self.heard.events.pop_front() {
                 return Some(event);
@@ -80,9 +90,13 @@ impl Heard {
                 let paste = std::mem::take(&mut self.paste);
                 Some(Event::Paste(String::from_utf8_lossy(&paste).into_owned()))
             }
+            ClientEvent::Reply(Reply::Osc { number: 11, raw }) => {
+                self.events.extend(is_light(raw).map(Incoming::Light));
+                None
+            }
             _ => None,
         };
-        self.events.extend(event);
+        self.events.extend(event.map(Incoming::Event));
     }
 }
 
@@ -151,7 +165,7 @@ fn mouse_button(button: Button) -> Option<MouseButton> {
 mod tests {
     use super::*;
 
-    fn heard(bytes: &[u8]) -> Vec<Event> {
+    fn heard(bytes: &[u8]) -> Vec<Incoming> {
         let (mut decoder, mut heard) = (Decoder::new(ESCAPE_TIME), Heard::default());
         decoder.feed(bytes, now(), |event| heard.take(event));
         if let Some(due) = decoder.poll_timeout() {
@@ -160,8 +174,8 @@ mod tests {
         heard.events.into()
     }
 
-    fn key(code: Code, modifiers: KeyModifiers) -> Event {
-        Event::Key(KeyEvent::new(code, modifiers))
+    fn key(code: Code, modifiers: KeyModifiers) -> Incoming {
+        Incoming::Event(Event::Key(KeyEvent::new(code, modifiers)))
     }
 
     #[test]
@@ -188,19 +202,24 @@ mod tests {
 
     #[test]
     fn a_paste_is_one_event_of_bounded_length_and_answers_are_none() {
-        assert_eq!(heard(b"\x1b[200~a\x1b[Ab\x1b[201~"), [Event::Paste("a\x1b[Ab".to_owned())]);
+        let paste = Incoming::Event(Event::Paste("a\x1b[Ab".to_owned()));
+        assert_eq!(heard(b"\x1b[200~a\x1b[Ab\x1b[201~"), [paste]);
         let long = [b"\x1b[200~", &vec![b'x'; 2 * MAX_PASTE][..], b"\x1b[201~q"].concat();
         let events = heard(&long);
         assert_eq!(events.len(), 2);
-        assert!(matches!(&events[0], Event::Paste(text) if text.len() == MAX_PASTE));
-        assert_eq!(heard(b"\x1b[?62;4c\x1b]11;rgb:ff/ff/ff\x1b\\\x1b[I"), [Event::FocusGained]);
+        assert!(matches!(&events[0], Incoming::Event(Event::Paste(text)) if text.len() == MAX_PASTE));
+        assert_eq!(
+            heard(b"\x1b[?62;4c\x1b]11;rgb:ff/ff/ff\x1b\\\x1b]4;1;rgb:0/0/0\x07\x1b[I"),
+            [Incoming::Light(true), Incoming::Event(Event::FocusGained)]
+        );
     }
 
     #[test]
     fn a_click_is_where_it_was() {
         let click = |kind| MouseEvent { kind, column: 4, row: 9, modifiers: KeyModifiers::NONE };
         let (down, up) = (MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left));
-        let expected = [down, up, MouseEventKind::ScrollDown].map(|kind| Event::Mouse(click(kind)));
+        let expected =
+            [down, up, MouseEventKind::ScrollDown].map(|kind| Incoming::Event(Event::Mouse(click(kind))));
         assert_eq!(heard(b"\x1b[<0;5;10M\x1b[<0;5;10m\x1b[<65;5;10M"), expected);
     }
 }

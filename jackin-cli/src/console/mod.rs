@@ -5,6 +5,7 @@
 //! for a host or an instance.
 
 mod actions;
+mod background;
 mod effects;
 mod input;
 mod model;

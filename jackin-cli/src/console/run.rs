@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Actions;
+use super::background;
 use super::effects::{Effects, ForLoop};
-use super::input::Input;
+use super::input::{Incoming, Input};
 use super::model::Model;
 use super::terminal::Tty;
 use super::update::{Effect, Message, SAMPLING, update};
@@ -42,12 +43,15 @@ pub async fn run(
     events: mpsc::Receiver<FleetEvent>,
     actions: impl Actions + 'static,
 ) -> Result<u8> {
-    let tty = Tty::enter()?;
+    let mut tty = Tty::enter()?;
     let (sender, messages) = mpsc::channel(WAITING);
     let actions: Arc<dyn Actions> = Arc::new(actions);
     let effects = Effects::new(loaded, fleet, Arc::clone(&actions), sender);
     let mut model = Model::new(loaded, crate::capsule::now());
     model.theme = Theme::new(|name| std::env::var(name).ok());
+    if model.theme.colors {
+        tty.send(background::QUESTION);
+    }
     let console = Running {
         tty,
         model,
@@ -136,7 +140,8 @@ impl Running {
         tokio::select! {
             biased;
             event = next_event(input.as_mut()) => match event {
-                Some(event) => Woken::Message(Message::Terminal(event)),
+                Some(Incoming::Event(event)) => Woken::Message(Message::Terminal(event)),
+                Some(Incoming::Light(light)) => Woken::Message(Message::Light(light)),
                 None => Woken::TerminalGone,
             },
             woken = signals.next() => woken,
@@ -215,8 +220,9 @@ impl Running {
             Some(ForLoop::Suspend) => {
                 self.input = None;
                 self.tty.give();
-                let _ =
-                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+                // All that was started with it, as the terminal itself would: a script that runs the console has to
+                // stop with it. This is the main thread, so that the call returns when somebody continued it.
+                let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
                 self.tty.take()?;
                 self.input = Some(Input::begin()?);
             }
@@ -266,7 +272,7 @@ impl Running {
     }
 }
 
-async fn next_event(input: Option<&mut Input>) -> Option<crossterm::event::Event> {
+async fn next_event(input: Option<&mut Input>) -> Option<Incoming> {
     match input {
         Some(input) => input.next().await,
         None => std::future::pending().await,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use jackin_core::InstanceName;
 use jackin_core::protocol::control::PullRequest;
 
@@ -70,16 +71,17 @@ impl Actions for HostActions {
     }
 
     async fn exile(&self) -> Result<usize> {
-        let mut ejected = 0;
-        for host in self.fleet.list().await {
-            for view in host.instances.unwrap_or_default() {
-                life::eject(&self.fleet, &view.instance)
-                    .await
-                    .with_context(|| format!("{} could not be ejected", view.instance))?;
-                ejected += 1;
-            }
-        }
-        Ok(ejected)
+        // As on the command line: what others made on a shared engine is ejected by its name alone.
+        let (manifests, _) = self.fleet.manifests().list();
+        let ejected = manifests.iter().map(|manifest| async {
+            let instance = &manifest.plan.instance;
+            let error = life::eject(&self.fleet, instance).await.err()?;
+            Some(format!("{instance} could not be ejected: {error:#}"))
+        });
+        // One that does not go keeps none of the others.
+        let errors: Vec<String> = join_all(ejected).await.into_iter().flatten().collect();
+        ensure!(errors.is_empty(), "{}", errors.join("; "));
+        Ok(manifests.len())
     }
 
     async fn restart(&self, instance: &InstanceName) -> Result<()> {

@@ -15,11 +15,12 @@ use jackin_core::{InstanceName, SessionId, TagKind};
 use tokio::sync::mpsc;
 
 use self::line::Lines;
+use self::notify::Notifier;
 use self::screen::Watch;
 use self::tool::Tools;
-use super::Actions;
 use super::update::{Effect, Message, Purpose};
-use crate::config::{Loaded, NotifyConfig, NotifyOsc};
+use super::{Actions, NewAgent};
+use crate::config::Loaded;
 use crate::host::{Fleet, repair_tag};
 
 /// How long the repair of a tag may take.
@@ -33,8 +34,7 @@ pub(super) struct Effects {
     lines: Lines,
     watch: Option<Watch>,
     tools: Tools,
-    notify: NotifyConfig,
-    osc: NotifyOsc,
+    notifier: Arc<Notifier>,
     outputs: PathBuf,
 }
 
@@ -58,8 +58,7 @@ impl Effects {
         actions: Arc<dyn Actions>,
         messages: mpsc::Sender<Message>,
     ) -> Self {
-        let notify = loaded.config.notify.clone();
-        let osc = notify.osc.unwrap_or_else(|| notify::usual_osc(|name| std::env::var(name).ok()));
+        let notifier = Notifier::new(loaded.config.notify.clone(), |name| std::env::var(name).ok());
         Self {
             lines: Lines::new(fleet.clone()),
             fleet,
@@ -67,8 +66,7 @@ impl Effects {
             messages,
             watch: None,
             tools: Tools::default(),
-            notify,
-            osc,
+            notifier: Arc::new(notifier),
             outputs: loaded.paths.home().join("outputs"),
         }
     }
@@ -95,59 +93,28 @@ impl Effects {
             Effect::Open { command, what } => tool::open(&command, what, self.messages.clone()),
             Effect::Keep { name, text } => self.keep(&name, text),
             Effect::Notify(notification) => {
-                let (config, osc, messages) = (self.notify.clone(), self.osc, self.messages.clone());
-                tokio::spawn(async move {
-                    if notify::is_quiet(config.quiet).await {
-                        return;
-                    }
-                    let bytes = notify::sequence(&config, osc, &notification);
-                    if !bytes.is_empty() {
-                        let _ = messages.send(Message::Write(bytes)).await;
-                    }
-                    if let Err(text) = notify::desktop(&config, &notification).await {
-                        let _ = messages.send(Message::Said { text, bad: true }).await;
-                    }
-                });
+                let (notifier, messages) = (self.notifier.clone(), self.messages.clone());
+                tokio::spawn(async move { notifier.tell(&notification, &messages).await });
             }
-            Effect::NewAgent(choice) => {
-                let (actions, messages) = (self.actions.clone(), self.messages.clone());
-                tokio::spawn(async move {
-                    let (steps, mut step) = mpsc::unbounded_channel::<String>();
-                    let told = messages.clone();
-                    tokio::spawn(async move {
-                        while let Some(text) = step.recv().await {
-                            let _ = told.send(Message::Said { text, bad: false }).await;
-                        }
-                    });
-                    let mut tell = move |text: &str| {
-                        let _ = steps.send(text.to_owned());
-                    };
-                    let made = actions.new_agent(choice, &mut tell).await;
-                    let said = match made {
-                        Ok(instance) => Message::Made(instance),
-                        Err(error) => Message::Said { text: format!("{error:#}"), bad: true },
-                    };
-                    let _ = messages.send(said).await;
-                });
-            }
+            Effect::NewAgent(choice) => self.new_agent(choice),
             Effect::Eject(instance) => {
                 let actions = self.actions.clone();
-                self.act(async move {
-                    actions.eject(&instance).await?;
+                self.say(async move {
+                    actions.eject(&instance).await.map_err(for_people)?;
                     Ok(format!("{instance} was ejected"))
                 });
             }
             Effect::Exile => {
                 let actions = self.actions.clone();
-                self.act(async move {
-                    let count = actions.exile().await?;
+                self.say(async move {
+                    let count = actions.exile().await.map_err(for_people)?;
                     Ok(format!("{count} ejected"))
                 });
             }
             Effect::Restart(instance) => {
                 let actions = self.actions.clone();
-                self.act(async move {
-                    actions.restart(&instance).await?;
+                self.say(async move {
+                    actions.restart(&instance).await.map_err(for_people)?;
                     Ok(format!("{instance} runs again"))
                 });
             }
@@ -192,45 +159,71 @@ impl Effects {
         });
     }
 
-    /// Sets or hides a tag, and writes that down for the day on which the capsule is started again.
-    fn tag(&mut self, instance: InstanceName, kind: TagKind, value: String, set: bool) {
-        let (messages, fleet) = (self.messages.clone(), self.fleet.clone());
+    /// Tells the operator how something ended that is done beside the loop.
+    fn say(&self, doing: impl Future<Output = Result<String, String>> + Send + 'static) {
+        let messages = self.messages.clone();
         tokio::spawn(async move {
-            let repair = repair_tag(&fleet, &instance, kind.clone(), value.clone(), set);
-            let done = tokio::time::timeout(REPAIRING, repair).await;
-            let (text, bad) = match done {
-                Ok(Ok(())) => (format!("{kind} {}: {value}", if set { "set" } else { "hidden" }), false),
-                Ok(Err(error)) => (format!("{instance}: {error:#}"), true),
-                Err(_) => (format!("{instance} does not answer: the tag is as it was"), true),
-            };
+            let (text, bad) = doing.await.map_or_else(|text| (text, true), |text| (text, false));
             let _ = messages.send(Message::Said { text, bad }).await;
         });
     }
 
-    fn act(&self, action: impl Future<Output = anyhow::Result<String>> + Send + 'static) {
-        let messages = self.messages.clone();
+    /// Sets or hides a tag, and writes that down for the day on which the capsule is started again.
+    fn tag(&self, instance: InstanceName, kind: TagKind, value: String, set: bool) {
+        let fleet = self.fleet.clone();
+        self.say(async move {
+            let repair = repair_tag(&fleet, &instance, kind.clone(), value.clone(), set);
+            match tokio::time::timeout(REPAIRING, repair).await {
+                Ok(Ok(())) => Ok(format!("{kind} {}: {value}", if set { "set" } else { "hidden" })),
+                Ok(Err(error)) => Err(format!("{instance}: {error:#}")),
+                Err(_) => Err(format!("{instance} does not answer: the tag is as it was")),
+            }
+        });
+    }
+
+    /// Makes an instance, and tells of each step.
+    fn new_agent(&self, choice: NewAgent) {
+        let (actions, messages) = (self.actions.clone(), self.messages.clone());
         tokio::spawn(async move {
-            let (text, bad) = match action.await {
-                Ok(text) => (text, false),
-                Err(error) => (format!("{error:#}"), true),
+            let (steps, mut step) = mpsc::unbounded_channel::<String>();
+            let mut tell = move |text: &str| {
+                let _ = steps.send(text.to_owned());
             };
-            let _ = messages.send(Message::Said { text, bad }).await;
+            let telling = async {
+                while let Some(text) = step.recv().await {
+                    let _ = messages.send(Message::Said { text, bad: false }).await;
+                }
+            };
+            let making = async {
+                let made = actions.new_agent(choice, &mut tell).await;
+                drop(tell);
+                made
+            };
+            // The last step is told before how it ended.
+            let (made, ()) = tokio::join!(making, telling);
+            let said = match made {
+                Ok(instance) => Message::Made(instance),
+                Err(error) => Message::Said { text: for_people(error), bad: true },
+            };
+            let _ = messages.send(said).await;
         });
     }
 
     fn keep(&self, name: &str, text: String) {
-        let (dir, messages) = (self.outputs.clone(), self.messages.clone());
-        let file = file_name(name);
-        tokio::spawn(async move {
-            let kept = tokio::task::spawn_blocking(move || keep(&dir, &file, &text)).await;
-            let (text, bad) = match kept {
-                Ok(Ok(path)) => (format!("written to {}", path.display()), false),
-                Ok(Err(error)) => (format!("cannot write the output: {error}"), true),
-                Err(_) => ("cannot write the output".to_owned(), true),
-            };
-            let _ = messages.send(Message::Said { text, bad }).await;
+        let (dir, file) = (self.outputs.clone(), file_name(name));
+        self.say(async move {
+            match tokio::task::spawn_blocking(move || keep(&dir, &file, &text)).await {
+                Ok(Ok(path)) => Ok(format!("written to {}", path.display())),
+                Ok(Err(error)) => Err(format!("cannot write the output: {error}")),
+                Err(_) => Err("cannot write the output".to_owned()),
+            }
         });
     }
+}
+
+/// An error with everything that led to it, in one line.
+fn for_people(error: anyhow::Error) -> String {
+    format!("{error:#}")
 }
 
 /// A name that is a file's.

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jackin_mux::fuzzy_score;
 
-use super::input::Input;
+use super::input::{Input, closes};
 
 /// A list to choose from.
 #[derive(Clone, Debug)]
@@ -45,8 +45,7 @@ impl<T> Choose<T> {
     pub(crate) fn key(&mut self, key: KeyEvent, page: usize) -> Chosen {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Esc => return Chosen::Nothing,
-            KeyCode::Char('c' | 'g') if ctrl => return Chosen::Nothing,
+            _ if closes(key) => return Chosen::Nothing,
             KeyCode::Enter => return self.chosen(),
             KeyCode::Up | KeyCode::BackTab => self.step(-1),
             KeyCode::Down | KeyCode::Tab => self.step(1),

@@ -14,6 +14,12 @@ pub(crate) struct Input {
     cursor: usize,
 }
 
+/// Whether a key closes whatever is open.
+pub(crate) fn closes(key: KeyEvent) -> bool {
+    let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+    key.code == KeyCode::Esc || (ctrl && matches!(key.code, KeyCode::Char('c' | 'g' | '[')))
+}
+
 impl Input {
     pub(crate) fn new(text: &str) -> Self {
         let mut input = Self::default();

@@ -75,6 +75,8 @@ pub(crate) struct Confirm {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) yes: Effect,
+    /// What is being done then, in words for people.
+    pub(crate) then: String,
 }
 
 /// Where a text that grows is looked at.

@@ -23,8 +23,6 @@ pub(crate) struct Preview {
     pub(crate) rows: Vec<String>,
     /// Why nothing comes, in words for people.
     pub(crate) problem: Option<String>,
-    /// Changes with every change of the rows.
-    pub(crate) version: u64,
 }
 
 impl Preview {
@@ -33,8 +31,7 @@ impl Preview {
         if self.of == of {
             return false;
         }
-        let version = self.version + 1;
-        *self = Self { of, version, ..Self::default() };
+        *self = Self { of, ..Self::default() };
         true
     }
 
@@ -59,7 +56,6 @@ impl Preview {
             }
         }
         self.problem = None;
-        self.version += 1;
         true
     }
 

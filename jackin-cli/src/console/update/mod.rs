@@ -3,10 +3,13 @@
 mod act;
 mod effect;
 mod keys;
+mod links;
 mod modal;
 mod mouse;
+mod orders;
 mod reply;
 mod sample;
+mod tags;
 mod text;
 mod tools;
 
@@ -16,6 +19,7 @@ pub(crate) use sample::INTERVAL as SAMPLING;
 use crossterm::event::{Event as TerminalEvent, KeyEvent, KeyEventKind};
 use jackin_core::protocol::control::{Request, ScreenRows};
 use jackin_core::{InstanceName, Timestamp};
+use jackin_tools::ConsoleAction;
 
 use super::model::Model;
 use super::model::agent::Presence;
@@ -28,6 +32,8 @@ use crate::host::FleetEvent;
 #[derive(Debug)]
 pub(crate) enum Message {
     Terminal(TerminalEvent),
+    /// The terminal says whether it is light.
+    Light(bool),
     Fleet(FleetEvent),
     /// Rows of a watched screen, or why none come any more.
     Screen {
@@ -83,11 +89,10 @@ pub(crate) fn update(model: &mut Model, message: Message, now: Timestamp) -> Vec
     let mut effects = Vec::new();
     match message {
         Message::Terminal(event) => terminal(model, event, &mut effects),
+        Message::Light(light) => model.theme.light = light,
         Message::Fleet(event) => fleet(model, event, &mut effects),
         Message::Screen { of, rows } => match rows {
-            Ok(rows) => {
-                model.preview.take(&of, rows);
-            }
+            Ok(rows) => model.changed = model.preview.take(&of, rows),
             Err(why) if model.preview.of.as_ref() == Some(&of) => model.preview.problem = Some(why),
             Err(_) => {}
         },
@@ -156,7 +161,11 @@ fn terminal(model: &mut Model, event: TerminalEvent, effects: &mut Vec<Effect>) 
 }
 
 fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
-    if !model.modals.is_empty() {
+    // These are about the terminal, whatever is open.
+    let action = keys::key_of(key).and_then(jackin_tools::reserved);
+    if let Some(action @ (ConsoleAction::Suspend | ConsoleAction::Redraw)) = action {
+        act::act(model, action, effects);
+    } else if !model.modals.is_empty() {
         modal::key(model, key, effects);
     } else if model.filtering.is_some() {
         text::filter_key(model, key);

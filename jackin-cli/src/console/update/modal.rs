@@ -1,16 +1,16 @@
 //! Keys while something is open. The one on top gets them.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use jackin_core::TagKind;
 use jackin_core::protocol::control::{Launch, Request};
 
-use super::{Effect, Purpose, act, call, tools};
+use super::{Effect, Purpose, act, call, links, tags, tools};
 use crate::console::model::Model;
 use crate::console::model::choose::{Choice, Choose, Chosen};
-use crate::console::model::form::Field;
-use crate::console::model::input::Input;
+use crate::console::model::form::{Field, Form};
+use crate::console::model::input::closes;
 use crate::console::model::modal::{Ask, AskFor, Modal, Pick, Scroll};
 use crate::console::model::rows::RowKey;
+use crate::console::model::runs::{Run, RunId};
 
 /// Takes a key.
 pub(super) fn key(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
@@ -22,14 +22,8 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Whether a key closes whatever is open.
-fn closes(key: KeyEvent) -> bool {
-    let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-    key.code == KeyCode::Esc || (ctrl && matches!(key.code, KeyCode::Char('c' | 'g' | '[')))
-}
-
 /// How far a key scrolls, given how many lines are shown.
-fn scrolls(key: KeyEvent, page: usize) -> Option<isize> {
+pub(super) fn scrolls(key: KeyEvent, page: usize) -> Option<isize> {
     let page = page.max(1) as isize;
     let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     Some(match key.code {
@@ -52,22 +46,10 @@ fn scrolls(key: KeyEvent, page: usize) -> Option<isize> {
 fn take(model: &mut Model, modal: Modal, key: KeyEvent, effects: &mut Vec<Effect>) -> Option<Modal> {
     let page = usize::from(model.scene.modal_rows);
     match modal {
-        Modal::Help { scroll } => match scrolls(key, page) {
-            Some(by) => {
-                let last = model.scene.modal_lines.saturating_sub(page);
-                Some(Modal::Help { scroll: scroll.saturating_add_signed(by).min(last) })
-            }
-            None if closes(key) || matches!(key.code, KeyCode::Char('q' | '?') | KeyCode::Enter) => None,
-            None => Some(Modal::Help { scroll }),
-        },
-        Modal::Explain { of, told, scroll } => match scrolls(key, page) {
-            Some(by) => {
-                let last = model.scene.modal_lines.saturating_sub(page);
-                Some(Modal::Explain { of, told, scroll: scroll.saturating_add_signed(by).min(last) })
-            }
-            None if closes(key) || matches!(key.code, KeyCode::Char('q' | 'x') | KeyCode::Enter) => None,
-            None => Some(Modal::Explain { of, told, scroll }),
-        },
+        Modal::Help { scroll } => read(model, scroll, key).map(|scroll| Modal::Help { scroll }),
+        Modal::Explain { of, told, scroll } => {
+            read(model, scroll, key).map(|scroll| Modal::Explain { of, told, scroll })
+        }
         Modal::Choose { title, mut list } => match list.key(key, page) {
             Chosen::This(at) => {
                 pick(model, list.choices.swap_remove(at).value, effects);
@@ -81,7 +63,7 @@ fn take(model: &mut Model, modal: Modal, key: KeyEvent, effects: &mut Vec<Effect
                 if confirm.yes == Effect::Quit {
                     model.quit = true;
                 } else {
-                    model.say("…");
+                    model.say(confirm.then);
                     effects.push(confirm.yes);
                 }
                 None
@@ -92,82 +74,89 @@ fn take(model: &mut Model, modal: Modal, key: KeyEvent, effects: &mut Vec<Effect
             _ => Some(Modal::Confirm(confirm)),
         },
         Modal::Ask(ask) => ask_key(model, ask, key, effects),
-        Modal::NewAgent(mut form) => match key.code {
-            _ if closes(key) => None,
-            KeyCode::Enter => {
-                match form.inside().cloned() {
-                    Some(instance) => {
-                        let agent = form.choice().agent;
-                        let launch = Launch { agent, focus: false, ..Launch::default() };
-                        let purpose = Purpose::DoneAndLook(format!("started in {instance}"));
-                        effects.push(call(&instance, Request::SessionCreate { launch }, purpose));
-                    }
-                    None if form.choice().target.is_empty() => {
-                        model.complain("name a workspace or a directory");
-                        return Some(Modal::NewAgent(form));
-                    }
-                    None => {
-                        model.say("starting an agent");
-                        effects.push(Effect::NewAgent(form.choice()));
-                    }
-                }
-                None
-            }
-            KeyCode::Up | KeyCode::BackTab => {
-                form.step(-1);
-                Some(Modal::NewAgent(form))
-            }
-            KeyCode::Down | KeyCode::Tab => {
-                form.step(1);
-                Some(Modal::NewAgent(form))
-            }
-            KeyCode::Left if form.at != Field::Target || form.target.before().is_empty() => {
-                form.turn(-1);
-                Some(Modal::NewAgent(form))
-            }
-            KeyCode::Right if form.at != Field::Target || form.target.before() == form.target.text() => {
-                form.turn(1);
-                Some(Modal::NewAgent(form))
-            }
-            KeyCode::Char(' ') if form.at != Field::Target => {
-                form.turn(1);
-                Some(Modal::NewAgent(form))
-            }
-            _ => {
-                if form.at == Field::Target {
-                    form.target.key(key);
-                }
-                Some(Modal::NewAgent(form))
-            }
-        },
+        Modal::NewAgent(form) => form_key(model, form, key, effects),
         Modal::Output { run, scroll } => {
-            let lines = model.runs.get(run).map_or(0, |run| run.lines.len());
-            match key.code {
-                _ if closes(key) || key.code == KeyCode::Enter => return None,
-                KeyCode::Char('q') => return None,
-                KeyCode::Char('y') => {
-                    if let Some(run) = model.runs.get(run) {
-                        let (text, count) = (run.text(), run.lines.len());
-                        model.say(format!("copied {count} lines"));
-                        effects.push(Effect::Copy(text));
-                    }
-                }
-                KeyCode::Char('w') => {
-                    if let Some(run) = model.runs.get(run) {
-                        effects.push(Effect::Keep { name: run.title.clone(), text: run.text() });
-                    }
-                }
-                KeyCode::Char('x') => effects.push(Effect::Stop(run)),
-                _ => {
-                    if let Some(by) = scrolls(key, page) {
-                        return Some(Modal::Output { run, scroll: scroll.by(by, lines, page) });
-                    }
-                }
-            }
-            Some(Modal::Output { run, scroll })
+            output_key(model, run, scroll, key, effects).map(|scroll| Modal::Output { run, scroll })
         }
-        Modal::Tags { instance, at } => tags_key(model, &instance, at, key, effects),
+        Modal::Tags { instance, at } => tags::key(model, &instance, at, key, effects),
     }
+}
+
+/// A key for a text that is read: how far it is scrolled then, unless that closes it.
+fn read(model: &Model, scroll: usize, key: KeyEvent) -> Option<usize> {
+    let page = usize::from(model.scene.modal_rows);
+    if let Some(by) = scrolls(key, page) {
+        let last = model.scene.modal_lines.saturating_sub(page);
+        return Some(scroll.saturating_add_signed(by).min(last));
+    }
+    let closed = closes(key) || matches!(key.code, KeyCode::Char('q' | '?' | 'x') | KeyCode::Enter);
+    (!closed).then_some(scroll)
+}
+
+fn form_key(model: &mut Model, mut form: Form, key: KeyEvent, effects: &mut Vec<Effect>) -> Option<Modal> {
+    let typing = form.at == Field::Target;
+    let (before, text) = (form.target.before(), form.target.text());
+    let (at_start, at_end) = (before.is_empty(), before == text);
+    match key.code {
+        _ if closes(key) => return None,
+        KeyCode::Enter => return start(model, &form, effects).then_some(Modal::NewAgent(form)),
+        KeyCode::Up | KeyCode::BackTab => form.step(-1),
+        KeyCode::Down | KeyCode::Tab => form.step(1),
+        KeyCode::Left if !typing || at_start => form.turn(-1),
+        KeyCode::Right if !typing || at_end => form.turn(1),
+        KeyCode::Char(' ') if !typing => form.turn(1),
+        _ if typing => {
+            form.target.key(key);
+        }
+        _ => {}
+    }
+    Some(Modal::NewAgent(form))
+}
+
+/// Starts what the picker says. Whether something is missing in it.
+fn start(model: &mut Model, form: &Form, effects: &mut Vec<Effect>) -> bool {
+    let choice = form.choice();
+    if let Some(instance) = form.inside() {
+        let launch = Launch { agent: choice.agent, focus: false, ..Launch::default() };
+        let purpose = Purpose::DoneAndLook(format!("started in {instance}"));
+        effects.push(call(instance, Request::SessionCreate { launch }, purpose));
+    } else if choice.target.is_empty() {
+        model.complain("name a workspace or a directory");
+        return true;
+    } else {
+        model.say("starting an agent");
+        effects.push(Effect::NewAgent(choice));
+    }
+    false
+}
+
+/// A key for what a tool printed: where that is looked at then, unless it is closed.
+fn output_key(
+    model: &mut Model,
+    run: RunId,
+    scroll: Scroll,
+    key: KeyEvent,
+    effects: &mut Vec<Effect>,
+) -> Option<Scroll> {
+    let page = usize::from(model.scene.modal_rows);
+    let known = model.runs.get(run)?;
+    match key.code {
+        _ if closes(key) => return None,
+        KeyCode::Enter | KeyCode::Char('q') => return None,
+        KeyCode::Char('y') => {
+            let (text, count) = (known.text(), known.lines.len());
+            model.say(format!("copied {count} lines"));
+            effects.push(Effect::Copy(text));
+        }
+        KeyCode::Char('w') => effects.push(Effect::Keep { name: known.title.clone(), text: known.text() }),
+        KeyCode::Char('x') => effects.push(Effect::Stop(run)),
+        _ => {
+            if let Some(by) = scrolls(key, page) {
+                return Some(scroll.by(by, known.lines.len(), page));
+            }
+        }
+    }
+    Some(scroll)
 }
 
 fn ask_key(model: &mut Model, mut ask: Ask, key: KeyEvent, effects: &mut Vec<Effect>) -> Option<Modal> {
@@ -251,98 +240,20 @@ fn done_asking(model: &mut Model, ask: &Ask, effects: &mut Vec<Effect>) -> bool 
     false
 }
 
-fn tags_key(
-    model: &mut Model,
-    instance: &jackin_core::InstanceName,
-    at: usize,
-    key: KeyEvent,
-    effects: &mut Vec<Effect>,
-) -> Option<Modal> {
-    let tags = model.fleet.instances.get(instance).map(|instance| instance.tags.clone()).unwrap_or_default();
-    let at = at.min(tags.len().saturating_sub(1));
-    let stay = |at| Some(Modal::Tags { instance: instance.clone(), at });
-    let selected = tags.get(at).cloned();
-    match key.code {
-        _ if closes(key) => return None,
-        KeyCode::Char('q' | 't') => return None,
-        KeyCode::Char('a' | 'n') | KeyCode::Insert => {
-            let choice = |kind: TagKind| Choice {
-                text: kind.as_str().to_owned(),
-                hint: String::new(),
-                value: Pick::Kind { instance: instance.clone(), kind },
-            };
-            let list = Choose::new(TagKind::KNOWN.map(choice).to_vec());
-            model.modals.push(Modal::Tags { instance: instance.clone(), at });
-            model.modals.push(Modal::Choose { title: "Which kind".to_owned(), list });
-            return None;
-        }
-        KeyCode::Char('u' | 'd') | KeyCode::Delete => {
-            if let Some(tag) = selected {
-                let instance = instance.clone();
-                effects.push(Effect::Tag { instance, kind: tag.kind, value: tag.value, set: false });
-            }
-        }
-        KeyCode::Char('s') => {
-            if let Some(tag) = selected {
-                let instance = instance.clone();
-                effects.push(Effect::Tag { instance, kind: tag.kind, value: tag.value, set: true });
-            }
-        }
-        KeyCode::Char('e') | KeyCode::Enter => {
-            if let Some(tag) = selected {
-                model.modals.push(Modal::Tags { instance: instance.clone(), at });
-                model.modals.push(ask_for_tag(instance, tag.kind, Some(tag.value)));
-                return None;
-            }
-        }
-        KeyCode::Char('o') => {
-            if let Some(tag) = selected {
-                act::open(model, &tag.value, effects);
-            }
-        }
-        KeyCode::Char('y') => {
-            if let Some(tag) = selected {
-                model.say(format!("copied {}", tag.value));
-                effects.push(Effect::Copy(tag.value));
-            }
-        }
-        _ => {
-            if let Some(by) = scrolls(key, usize::from(model.scene.modal_rows)) {
-                return stay(at.saturating_add_signed(by).min(tags.len().saturating_sub(1)));
-            }
-        }
-    }
-    stay(at)
-}
-
-fn ask_for_tag(instance: &jackin_core::InstanceName, kind: TagKind, instead: Option<String>) -> Modal {
-    let question = match &instead {
-        Some(old) => format!("In place of {old}, which is hidden:"),
-        None => format!("The {kind} of {instance}:"),
-    };
-    Modal::Ask(Ask {
-        title: format!("Set {kind}"),
-        question,
-        input: Input::new(instead.as_deref().unwrap_or_default()),
-        purpose: AskFor::Tag { instance: instance.clone(), kind, instead },
-        until: None,
-    })
-}
-
 /// Does what was chosen from a list.
 pub(super) fn pick(model: &mut Model, pick: Pick, effects: &mut Vec<Effect>) {
     match pick {
         Pick::Do(action) => act::act(model, action, effects),
         Pick::Tool(key) => tools::fire(model, key, effects),
-        Pick::Open { link, .. } => act::open(model, &link, effects),
+        Pick::Open { link, .. } => links::open(model, &link, effects),
         Pick::Copy(text) => {
             model.say(format!("copied {}", jackin_core::one_line(&text, 60)));
             effects.push(Effect::Copy(text));
         }
-        Pick::Kind { instance, kind } => model.modals.push(ask_for_tag(&instance, kind, None)),
+        Pick::Kind { instance, kind } => model.modals.push(tags::ask(&instance, kind, None)),
         Pick::Show(run) => model.modals.push(Modal::Output { run, scroll: Scroll::default() }),
         Pick::Outputs => {
-            let choice = |run: &crate::console::model::runs::Run| Choice {
+            let choice = |run: &Run| Choice {
                 text: run.title.clone(),
                 hint: run.end.as_ref().map_or_else(|| "running".to_owned(), |(_, how)| how.clone()),
                 value: Pick::Show(run.id),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::{Effect, act, modal, tools};
+use super::{Effect, act, links, modal, orders, tools};
 use crate::console::model::modal::Modal;
 use crate::console::model::{Area, Model, Selected};
 use crate::console::view::Target;
@@ -35,14 +35,18 @@ fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) {
     if !model.modals.is_empty() {
         return match target {
             Some(Target::Choice(place)) => choose(model, place, effects),
+            Some(Target::Press(code)) => modal::key(model, code.into(), effects),
+            // A click beside it closes it, unless something that was typed would be lost.
             Some(Target::Outside) => {
-                model.modals.pop();
+                model
+                    .modals
+                    .pop_if(|modal| !matches!(modal, Modal::Ask(ask) if !ask.input.text().is_empty()));
             }
             _ => {}
         };
     }
     match target {
-        Some(Target::Link(link)) => act::open(model, &link, effects),
+        Some(Target::Link(link)) => links::open(model, &link, effects),
         Some(Target::Tool(key)) => tools::fire(model, key, effects),
         Some(Target::Action(action)) => act::act(model, action, effects),
         Some(Target::Row(place)) => {
@@ -57,7 +61,7 @@ fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) {
                     }
                     model.refresh();
                 }
-                Selected::Agent(_) if double => act::attach(model, effects),
+                Selected::Agent(_) if double => orders::attach(model, effects),
                 _ => {}
             }
         }
@@ -65,7 +69,7 @@ fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) {
             model.area = Area::Detail;
             model.detail_at = place;
         }
-        Some(Target::Preview) if double => act::attach(model, effects),
+        Some(Target::Preview) if double => orders::attach(model, effects),
         _ => {}
     }
 }

@@ -1,9 +1,10 @@
 //! Text that is typed or pasted where no key is meant.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::console::model::Model;
 use crate::console::model::form::Field;
+use crate::console::model::input::closes;
 use crate::console::model::modal::Modal;
 
 /// Takes a paste. Over the bare list it means nothing: it must not run a dozen keys.
@@ -27,14 +28,8 @@ pub(super) fn paste(model: &mut Model, text: &str) {
 /// Takes a key while the filter is typed. The list narrows with every letter.
 pub(super) fn filter_key(model: &mut Model, key: KeyEvent) {
     let Some(filter) = &mut model.filtering else { return };
-    let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Esc => {
-            model.filtering = None;
-            model.listing.filter.clear();
-            model.refresh();
-        }
-        KeyCode::Char('c' | 'g') if ctrl => {
+        _ if closes(key) => {
             model.filtering = None;
             model.listing.filter.clear();
             model.refresh();

@@ -93,32 +93,37 @@ pub(super) fn bottom(buffer: &mut Buffer, area: Rect, model: &Model, theme: Them
 }
 
 fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme, scene: &mut Scene) {
+    use ConsoleAction as A;
     let asks = model.session().is_some_and(|session| session.question().is_some());
     let over = model.session().is_some_and(|session| session.status.is_over());
-    let mut offered = vec![(ConsoleAction::Attach, "attach")];
-    offered.extend(asks.then_some((ConsoleAction::Answer, "answer")));
-    offered.extend(over.then_some((ConsoleAction::Restart, "restart")));
-    offered.extend([
-        (ConsoleAction::Send, "send"),
-        (ConsoleAction::NewAgent, "new"),
-        (ConsoleAction::OpenLink, "open"),
-        (ConsoleAction::Filter, "filter"),
-        (ConsoleAction::Help, "help"),
-        (ConsoleAction::Quit, "quit"),
-        (ConsoleAction::RepairTags, "tags"),
-        (ConsoleAction::Palette, "commands"),
-    ]);
+    let selected = model.key().is_some();
+    let offered = [
+        (selected, A::Attach, "attach"),
+        (asks, A::Answer, "answer"),
+        (over, A::Restart, "restart"),
+        (selected && !asks, A::Send, "send"),
+        (true, A::NewAgent, "new"),
+        (selected, A::OpenLink, "open"),
+        (true, A::Filter, "filter"),
+        (selected, A::RepairTags, "tags"),
+        (true, A::Palette, "commands"),
+    ];
     let mut pencil = Pencil::new(buffer, area, line);
-    for (action, word) in offered {
-        let Some(key) = key_for(action) else { continue };
-        if pencil.room() < width(&key) + width(word) + 3 {
-            break;
+    let mut offer = |action, word: &str, reserve: usize| {
+        let Some(key) = key_for(action) else { return };
+        if pencil.room() >= width(&key) + width(word) + 3 + reserve {
+            let start = pencil.write(&format!(" {key} "), theme.strong());
+            let word = pencil.write(word, theme.quiet());
+            pencil.skip(1);
+            scene.targets.push((Rect { width: start.width + word.width, ..start }, Target::Action(action)));
         }
-        let start = pencil.write(&format!(" {key} "), theme.strong());
-        let word = pencil.write(word, theme.quiet());
-        pencil.skip(1);
-        scene.targets.push((Rect { width: start.width + word.width, ..start }, Target::Action(action)));
+    };
+    // The last two lead to everything else, so that there is room for them however narrow it is.
+    for (_, action, word) in offered.into_iter().filter(|(offered, ..)| *offered) {
+        offer(action, word, 16);
     }
+    offer(A::Help, "help", 0);
+    offer(A::Quit, "quit", 0);
 }
 
 /// The key that a hint names: the first of the table that is one character, else the first.

@@ -1,5 +1,6 @@
 //! What is open, drawn.
 
+use crossterm::event::KeyCode;
 use jackin_core::protocol::control::Explanation;
 use jackin_tools::{ConsoleAction, RESERVED_KEYS};
 use ratatui::buffer::Buffer;
@@ -7,10 +8,10 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::detail::tag_line;
-use super::panel::{lines, panel};
+use super::panel::{CLOSE, Hint, corner, lines, panel, seen};
 use super::pencil::{Pencil, tint};
 use super::scene::{Scene, Target};
-use super::text::{width, wrap};
+use super::text::{typed, width, wrap};
 use super::theme::Theme;
 use crate::console::model::choose::Choose;
 use crate::console::model::form::{Field, Form};
@@ -69,10 +70,10 @@ fn help(buffer: &mut Buffer, screen: Rect, scroll: usize, model: &Model, theme: 
         text.push((format!("{what:<widest$}  {does}"), Style::new()));
     }
     let columns = text.iter().map(|(line, _)| width(line)).max().unwrap_or(0) as u16;
-    let area =
-        panel(buffer, screen, (columns, text.len() as u16), ("Help", "↑ ↓ scroll, Esc closes"), theme, scene);
-    let first = scroll.min(text.len().saturating_sub(usize::from(area.height)));
-    lines(buffer, area, first, text.into_iter(), scene);
+    let size = (columns, text.len() as u16);
+    let hints = [("↑", "up", KeyCode::Up), ("↓", "down", KeyCode::Down), CLOSE];
+    let area = panel(buffer, screen, size, "Help", &hints, theme, scene);
+    lines(buffer, area, scroll, &text, theme, scene);
 }
 
 fn choose(
@@ -88,7 +89,8 @@ fn choose(
     };
     let columns = list.choices.iter().map(widest).max().unwrap_or(0).clamp(30, 100) as u16;
     let rows = (list.choices.len() as u16).clamp(1, 18) + 1;
-    let area = panel(buffer, screen, (columns, rows), (title, "Enter takes it, Esc closes"), theme, scene);
+    let hints = [("Enter", "takes it", KeyCode::Enter), CLOSE];
+    let area = panel(buffer, screen, (columns, rows), title, &hints, theme, scene);
     let mut pencil = Pencil::new(buffer, area, 0);
     pencil.write("> ", theme.quiet());
     let typed = pencil.write(list.filter.text(), Style::new());
@@ -120,20 +122,18 @@ fn ask(buffer: &mut Buffer, screen: Rect, ask: &Ask, model: &Model, theme: Theme
     let wide = usize::from(columns.max(1));
     let most = usize::from(screen.height.saturating_sub(6) / 2).max(1);
     let question = wrap(&ask.question, wide, most);
-    let typed =
-        wrap(&format!("{}\u{0}", ask.input.text().replace('\t', " ")).replace('\u{0}', " "), wide, 10_000);
-    let typed_rows = typed.len().clamp(1, most.max(3));
-    let mut hint = match &ask.purpose {
-        AskFor::Answer { .. } if ask.submits() => "Enter sends it as a line, Tab: as keys".to_owned(),
-        AskFor::Answer { .. } => "Enter sends it as a key, Tab: as a line".to_owned(),
-        AskFor::Send(_) => "Enter sends, Alt+Enter breaks the line, Esc closes".to_owned(),
-        AskFor::Tool { .. } => "Enter runs it, Esc closes".to_owned(),
-        AskFor::Tag { .. } => "Enter sets it, Esc closes".to_owned(),
+    let (text, (row, column)) = typed(ask.input.text(), ask.input.before().len(), wide);
+    let typed_rows = text.len().clamp(1, most.max(3));
+    let enter = |does| ("Enter", does, KeyCode::Enter);
+    let hints: &[Hint] = match &ask.purpose {
+        AskFor::Answer { .. } if ask.submits() => {
+            &[enter("sends it as a line"), ("Tab", "as keys", KeyCode::Tab), CLOSE]
+        }
+        AskFor::Answer { .. } => &[enter("sends it as a key"), ("Tab", "as a line", KeyCode::Tab), CLOSE],
+        AskFor::Send(_) => &[enter("sends"), CLOSE, ("Alt+Enter", "breaks the line", KeyCode::Null)],
+        AskFor::Tool { .. } => &[enter("runs it"), CLOSE],
+        AskFor::Tag { .. } => &[enter("sets it"), CLOSE],
     };
-    if let Some(until) = ask.until {
-        let left = until.since(model.now).as_millis().div_ceil(1_000);
-        hint = format!("{hint} · {left} s left");
-    }
     let gap = u16::from(!question.is_empty());
     // Whoever answers has to see what can be answered.
     let taken = question.len() as u16 + 2 * gap + typed_rows as u16 + 2;
@@ -146,7 +146,11 @@ fn ask(buffer: &mut Buffer, screen: Rect, ask: &Ask, model: &Model, theme: Theme
     let seen = seen.min(super::detail::used_rows(model) as u16);
     let gaps = gap + u16::from(seen > 0);
     let rows = question.len() as u16 + gaps + seen + typed_rows as u16;
-    let area = panel(buffer, screen, (columns, rows), (&ask.title, &hint), theme, scene);
+    let area = panel(buffer, screen, (columns, rows), &ask.title, hints, theme, scene);
+    if let Some(until) = ask.until {
+        let left = until.since(model.now).as_millis().div_ceil(1_000);
+        corner(buffer, area, &format!("{left} s left"), theme);
+    }
     for (line, text) in question.iter().enumerate() {
         Pencil::new(buffer, area, line as u16).write(text, theme.wait());
     }
@@ -154,16 +158,13 @@ fn ask(buffer: &mut Buffer, screen: Rect, ask: &Ask, model: &Model, theme: Theme
     let window = Rect { y: area.y + below, height: seen.min(area.height.saturating_sub(below)), ..area };
     super::detail::rows_of_screen(buffer, window, model, theme);
     let top = question.len() as u16 + gaps + seen;
-    let first = typed.len().saturating_sub(typed_rows);
-    for (line, text) in typed.iter().skip(first).enumerate() {
+    // The line with the cursor is always in sight.
+    let first = (row + 1).saturating_sub(typed_rows);
+    for (line, text) in text.iter().skip(first).take(typed_rows).enumerate() {
         Pencil::new(buffer, area, top + line as u16).write(text, Style::new());
     }
-    // The cursor stands where the text before it ends.
-    let before = wrap(&format!("{}|", ask.input.before()), wide, 10_000);
-    let row = (before.len().saturating_sub(1)).saturating_sub(first).min(typed_rows.saturating_sub(1)) as u16;
-    let column = before.last().map_or(0, |line| width(line).saturating_sub(1)) as u16;
-    let y = (area.y + top + row).min(area.bottom().saturating_sub(1));
-    scene.cursor = Some(Position { x: (area.x + column).min(area.right().saturating_sub(1)), y });
+    let y = (area.y + top + (row - first) as u16).min(area.bottom().saturating_sub(1));
+    scene.cursor = Some(Position { x: (area.x + column as u16).min(area.right().saturating_sub(1)), y });
 }
 
 /// The most rows of a session's screen that are shown with its question.
@@ -177,8 +178,8 @@ fn is_shown(model: &Model, key: &RowKey) -> bool {
 fn confirm(buffer: &mut Buffer, screen: Rect, confirm: &Confirm, theme: Theme, scene: &mut Scene) {
     let columns = screen.width.saturating_sub(8).min(64);
     let text = wrap(&confirm.text, usize::from(columns.max(1)), 12);
-    let area =
-        panel(buffer, screen, (columns, text.len() as u16), (&confirm.title, "y yes, n no"), theme, scene);
+    let hints = [("y", "yes", KeyCode::Char('y')), ("n", "no", KeyCode::Char('n'))];
+    let area = panel(buffer, screen, (columns, text.len() as u16), &confirm.title, &hints, theme, scene);
     for (line, text) in text.iter().enumerate() {
         Pencil::new(buffer, area, line as u16).write(text, Style::new());
     }
@@ -186,9 +187,14 @@ fn confirm(buffer: &mut Buffer, screen: Rect, confirm: &Confirm, theme: Theme, s
 
 fn new_agent(buffer: &mut Buffer, screen: Rect, form: &Form, theme: Theme, scene: &mut Scene) {
     let fields = form.fields();
-    let hint = "↑ ↓ field, ← → choice, Enter starts, Esc closes";
+    let hints = [
+        ("Enter", "starts", KeyCode::Enter),
+        ("↑↓", "field", KeyCode::Down),
+        ("←→", "choice", KeyCode::Right),
+        CLOSE,
+    ];
     let columns = screen.width.saturating_sub(8).min(64);
-    let area = panel(buffer, screen, (columns, fields.len() as u16), ("New agent", hint), theme, scene);
+    let area = panel(buffer, screen, (columns, fields.len() as u16), "New agent", &hints, theme, scene);
     for (line, field) in fields.iter().enumerate() {
         let row = Rect { y: area.y + line as u16, height: 1, ..area };
         if line as u16 >= area.height {
@@ -224,12 +230,13 @@ fn output(
         None => format!("{} · running {}", run.title, age::age(run.started, model.now)),
         Some((_, how)) => format!("{} · {how}", run.title),
     };
-    let hint = match &run.end {
-        None => "x ends it, y copies, w writes to a file, Esc leaves it running",
-        Some(_) => "y copies, w writes to a file, Esc closes",
+    let (copy, keep) = (("y", "copies", KeyCode::Char('y')), ("w", "saves it", KeyCode::Char('w')));
+    let hints: &[Hint] = match &run.end {
+        None => &[("x", "ends it", KeyCode::Char('x')), ("Esc", "hides it", KeyCode::Esc), copy, keep],
+        Some(_) => &[CLOSE, copy, keep],
     };
     let size = (screen.width.saturating_sub(8), screen.height.saturating_sub(4));
-    let area = panel(buffer, screen, size, (&title, hint), theme, scene);
+    let area = panel(buffer, screen, size, &title, hints, theme, scene);
     scene.modal_lines = run.lines.len();
     let room = usize::from(area.height);
     let first = scroll.first(run.lines.len(), room);
@@ -243,19 +250,7 @@ fn output(
             pencil.write(piece, theme.screen(style));
         });
     }
-    if first > 0 || run.dropped > 0 {
-        let text = format!(
-            " {}–{} of {} ",
-            first + 1,
-            (first + room).min(run.lines.len()),
-            run.lines.len() + run.dropped
-        );
-        let wide = width(&text) as u16;
-        if area.width > wide + 2 {
-            let corner = Rect { x: area.right() - wide, y: area.y.saturating_sub(1), width: wide, height: 1 };
-            Pencil::new(buffer, corner, 0).write(&text, theme.quiet());
-        }
-    }
+    seen(buffer, area, first + run.dropped, run.lines.len() + run.dropped, theme);
 }
 
 fn tags(
@@ -272,8 +267,17 @@ fn tags(
     let rows = (tags.len() as u16).clamp(1, 16);
     let columns = screen.width.saturating_sub(8).min(96);
     let title = format!("Tags of {instance}");
-    let hint = "a adds, e changes, s sets, u hides, o opens, y copies, Esc closes";
-    let area = panel(buffer, screen, (columns, rows), (&title, hint), theme, scene);
+    let hint = |key, does, c| (key, does, KeyCode::Char(c));
+    let hints = [
+        hint("a", "adds", 'a'),
+        hint("e", "changes", 'e'),
+        hint("u", "hides", 'u'),
+        hint("s", "sets", 's'),
+        CLOSE,
+        hint("o", "opens", 'o'),
+        hint("y", "copies", 'y'),
+    ];
+    let area = panel(buffer, screen, (columns, rows), &title, &hints, theme, scene);
     if tags.is_empty() {
         Pencil::new(buffer, area, 0).write("nothing was declared yet", theme.quiet());
     }
@@ -333,7 +337,7 @@ fn explain(
         }
     }
     let title = format!("Why {} is said to be so", of.instance);
-    let area = panel(buffer, screen, (columns, text.len() as u16), (&title, "Esc closes"), theme, scene);
-    let first = scroll.min(text.len().saturating_sub(usize::from(area.height)));
-    lines(buffer, area, first, text.into_iter(), scene);
+    let hints = [CLOSE, ("↑", "up", KeyCode::Up), ("↓", "down", KeyCode::Down)];
+    let area = panel(buffer, screen, (columns, text.len() as u16), &title, &hints, theme, scene);
+    lines(buffer, area, scroll, &text, theme, scene);
 }

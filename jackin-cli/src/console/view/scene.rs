@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crossterm::event::KeyCode;
 use jackin_core::Timestamp;
 use jackin_tools::{ConsoleAction, Key};
 use ratatui::layout::{Position, Rect};
@@ -38,6 +39,8 @@ pub(crate) enum Target {
     Action(ConsoleAction),
     /// A line of what is open.
     Choice(usize),
+    /// A key of what is open.
+    Press(KeyCode),
     /// Somewhere in what is open.
     Inside,
     /// Anywhere else while something is open.

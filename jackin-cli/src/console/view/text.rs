@@ -120,6 +120,38 @@ pub(crate) fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
+/// A text that is being typed, in lines that are broken where they are full, and the line and the column of its cursor,
+/// which stands before this byte.
+pub(crate) fn typed(text: &str, cursor: usize, columns: usize) -> (Vec<String>, (usize, usize)) {
+    let (mut lines, mut used) = (vec![String::new()], 0);
+    let mut place = (0, 0);
+    for (at, grapheme) in text.grapheme_indices(true) {
+        let shown = if grapheme == "\n" { Cow::Borrowed("") } else { clean(grapheme) };
+        if used + shown.width() > columns {
+            lines.push(String::new());
+            used = 0;
+        }
+        if at == cursor {
+            place = (lines.len() - 1, used);
+        }
+        lines.last_mut().expect("there is always one").push_str(&shown);
+        used += shown.width();
+        if grapheme == "\n" {
+            lines.push(String::new());
+            used = 0;
+        }
+    }
+    if cursor >= text.len() {
+        // What is typed next comes there.
+        if used >= columns {
+            lines.push(String::new());
+            used = 0;
+        }
+        place = (lines.len() - 1, used);
+    }
+    (lines, place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +190,22 @@ mod tests {
         assert_eq!(wrap("one\ntwo", 10, 9), ["one", "two"]);
         assert_eq!(wrap("abcdefgh", 3, 9), ["abc", "def", "gh"]);
         assert_eq!(wrap("a b c d e f", 1, 2).len(), 2);
+    }
+
+    #[test]
+    fn the_cursor_stands_where_the_next_character_comes() {
+        for (text, cursor, lines, place) in [
+            ("", 0, vec![""], (0, 0)),
+            ("abc", 1, vec!["abc"], (0, 1)),
+            ("abcd", 4, vec!["abcd", ""], (1, 0)),
+            ("abcde", 4, vec!["abcd", "e"], (1, 0)),
+            ("ab \ncd", 3, vec!["ab ", "cd"], (0, 3)),
+            ("ab\n", 3, vec!["ab", ""], (1, 0)),
+            ("日本語", 6, vec!["日本", "語"], (1, 0)),
+        ] {
+            let lines = lines.into_iter().map(str::to_owned).collect();
+            assert_eq!(typed(text, cursor, 4), (lines, place), "{text:?} {cursor}");
+        }
     }
 
     proptest! {
