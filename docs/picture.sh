@@ -39,5 +39,5 @@ until_seen() {
 until_seen 'Do you want to run this command?' 'crashed' 'done'
 tm send-keys ']'
 until_seen '── write-docs' '1. Yes'
-tm capture-pane -e -p | "$target/examples/screen_to_svg" "$columns" "$rows" > docs/console.svg
+tm capture-pane -N -e -p | "$target/examples/screen_to_svg" "$columns" "$rows" > docs/console.svg
 tm send-keys q

@@ -217,17 +217,27 @@ impl Running {
             None => {}
             Some(ForLoop::Write(bytes)) => self.tty.send(&bytes),
             Some(ForLoop::Redraw) => self.tty.terminal.clear()?,
-            Some(ForLoop::Suspend) => {
-                self.input = None;
-                self.tty.give();
-                // All that was started with it, as the terminal itself would: a script that runs the console has to
-                // stop with it. This is the main thread, so that the call returns when somebody continued it.
-                let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
-                self.tty.take()?;
-                self.input = Some(Input::begin()?);
-            }
+            Some(ForLoop::Suspend) => self.suspend()?,
             Some(ForLoop::Attach { instance, session }) => Box::pin(self.attach(&instance, session)).await?,
         }
+        Ok(())
+    }
+
+    /// Stops, until somebody continues it.
+    fn suspend(&mut self) -> Result<()> {
+        use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+        // A shell gives each of its jobs a group of its own. Without one, nobody could continue what has stopped.
+        if getsid(None).is_ok_and(|session| session == getpgrp()) {
+            self.model.complain("there is no shell to go back to");
+            return Ok(());
+        }
+        self.input = None;
+        self.tty.give();
+        // All of the job, as the terminal itself would: a script that runs the console has to stop with it. This is
+        // the main thread, so that the call returns when somebody has continued it.
+        let _ = kill_current_process_group(Signal::TSTP);
+        self.tty.take()?;
+        self.input = Some(Input::begin()?);
         Ok(())
     }
 

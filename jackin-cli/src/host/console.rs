@@ -49,19 +49,14 @@ impl Actions for HostActions {
 
     async fn new_agent(&self, choice: NewAgent, step: &mut Steps<'_>) -> Result<InstanceName> {
         let NewAgent { target, role, agent, host } = choice;
-        // One word alone is a role or a target, as on the command line.
-        let (first, second) = match role {
-            Some(role) => (role.to_string(), Some(target)),
-            None => (target, None),
-        };
         let (backend, host) = match host.as_deref() {
             None => (None, None),
             Some(LOCAL) => (Some(BackendKind::Local), None),
             Some(super::fleet::DOCKER) => (Some(BackendKind::Docker), None),
             Some(_) => (Some(BackendKind::Docker), host),
         };
-        let args =
-            PlanArgs { role: Some(first), target: second, agent, backend, host, ..PlanArgs::default() };
+        let (role, target) = (role.map(|role| role.to_string()), Some(target));
+        let args = PlanArgs { role, target, agent, backend, host, ..PlanArgs::default() };
         let member = life::launch(&self.loaded, &self.fleet, &args, step).await?;
         Ok(member.instance)
     }

@@ -24,7 +24,7 @@ mod tags;
 mod values;
 mod worktree;
 
-pub(crate) use ask::repair_tag;
+pub(crate) use ask::{new_recording, repair_tag};
 pub use backend::{
     Backend, BackendError, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
     LocalBackend, Steps,

@@ -141,7 +141,7 @@ pub(super) const USUAL_WORKDIR: &str = "/workspace";
 
 /// With one word, it is the role if there is one of that name, else the target.
 fn positional<'a>(config: &Config, args: &'a PlanArgs) -> Result<(Option<RoleName>, Option<&'a str>)> {
-    let Some(first) = &args.role else { return Ok((None, None)) };
+    let Some(first) = &args.role else { return Ok((None, args.target.as_deref())) };
     let role = RoleName::new(first.as_str()).ok().filter(|name| config.roles.contains_key(name));
     match (role, &args.target) {
         (Some(role), target) => Ok((Some(role), target.as_deref())),

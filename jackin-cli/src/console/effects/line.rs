@@ -42,7 +42,7 @@ impl Lines {
         &mut self,
         instance: &InstanceName,
         request: Request,
-    ) -> impl Future<Output = Result<Value, String>> + Send + 'static {
+    ) -> impl Future<Output = Result<Value, String>> + Send + use<> {
         let (answer, answered) = oneshot::channel();
         let mut asked = Some(Asked { request, answer });
         if let Some(line) = self.lines.get(instance) {

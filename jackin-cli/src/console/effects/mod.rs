@@ -7,7 +7,7 @@ mod tool;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jackin_core::protocol::control::Request;
@@ -21,7 +21,7 @@ use self::tool::Tools;
 use super::update::{Effect, Message, Purpose};
 use super::{Actions, NewAgent};
 use crate::config::Loaded;
-use crate::host::{Fleet, repair_tag};
+use crate::host::{Fleet, new_recording, repair_tag};
 
 /// How long the repair of a tag may take.
 const REPAIRING: Duration = Duration::from_secs(15);
@@ -31,11 +31,11 @@ pub(super) struct Effects {
     fleet: Fleet,
     actions: Arc<dyn Actions>,
     messages: mpsc::Sender<Message>,
-    lines: Lines,
+    lines: Arc<Mutex<Lines>>,
     watch: Option<Watch>,
     tools: Tools,
     notifier: Arc<Notifier>,
-    outputs: PathBuf,
+    loaded: Loaded,
 }
 
 /// What only the loop can do, because it has the terminal.
@@ -60,14 +60,14 @@ impl Effects {
     ) -> Self {
         let notifier = Notifier::new(loaded.config.notify.clone(), |name| std::env::var(name).ok());
         Self {
-            lines: Lines::new(fleet.clone()),
+            lines: Arc::new(Mutex::new(Lines::new(fleet.clone()))),
             fleet,
             actions,
             messages,
             watch: None,
             tools: Tools::default(),
             notifier: Arc::new(notifier),
-            outputs: loaded.paths.home().join("outputs"),
+            loaded: loaded.clone(),
         }
     }
 
@@ -81,6 +81,7 @@ impl Effects {
             // Leaving is the model's own affair.
             Effect::Quit => {}
             Effect::Call { instance, request, purpose } => self.call(instance, *request, purpose),
+            Effect::Record { instance, session, here } => self.record(instance, session, here),
             Effect::Tag { instance, kind, value, set } => self.tag(instance, kind, value, set),
             Effect::Watch(of) => {
                 let messages = self.messages.clone();
@@ -144,17 +145,37 @@ impl Effects {
 
     /// Asks an instance's capsule for the loop itself.
     pub(super) fn ask(
-        &mut self,
+        &self,
         instance: &InstanceName,
         request: Request,
-    ) -> impl Future<Output = Result<serde_json::Value, String>> + Send + 'static {
-        self.lines.call(instance, request)
+    ) -> impl Future<Output = Result<serde_json::Value, String>> + Send + use<> {
+        ask(&self.lines, instance, request)
     }
 
-    fn call(&mut self, instance: InstanceName, request: Request, purpose: Purpose) {
-        let (answer, messages) = (self.lines.call(&instance, request), self.messages.clone());
+    fn call(&self, instance: InstanceName, request: Request, purpose: Purpose) {
+        let (answer, messages) = (self.ask(&instance, request), self.messages.clone());
         tokio::spawn(async move {
             let answer = answer.await;
+            let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
+        });
+    }
+
+    /// Has a session recorded. What happens on this machine is kept where it outlives the instance; a capsule elsewhere
+    /// chooses a place of its own.
+    fn record(&self, instance: InstanceName, session_id: SessionId, here: bool) {
+        let (loaded, lines, messages) = (self.loaded.clone(), self.lines.clone(), self.messages.clone());
+        tokio::spawn(async move {
+            let name = instance.clone();
+            let place = move || here.then(|| new_recording(&loaded, &name, session_id)).transpose();
+            let answer = match tokio::task::spawn_blocking(place).await {
+                Ok(Ok(path)) => {
+                    let path = path.map(|path| path.display().to_string());
+                    ask(&lines, &instance, Request::RecordStart { session_id, path, limit: None }).await
+                }
+                Ok(Err(error)) => Err(for_people(error)),
+                Err(_) => Err("no place for a recording was found".to_owned()),
+            };
+            let purpose = Purpose::Recorded { began: true };
             let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
         });
     }
@@ -210,7 +231,7 @@ impl Effects {
     }
 
     fn keep(&self, name: &str, text: String) {
-        let (dir, file) = (self.outputs.clone(), file_name(name));
+        let (dir, file) = (self.loaded.paths.home().join("outputs"), file_name(name));
         self.say(async move {
             match tokio::task::spawn_blocking(move || keep(&dir, &file, &text)).await {
                 Ok(Ok(path)) => Ok(format!("written to {}", path.display())),
@@ -219,6 +240,15 @@ impl Effects {
             }
         });
     }
+}
+
+/// Asks an instance's capsule.
+fn ask(
+    lines: &Mutex<Lines>,
+    instance: &InstanceName,
+    request: Request,
+) -> impl Future<Output = Result<serde_json::Value, String>> + Send + use<> {
+    lines.lock().unwrap_or_else(PoisonError::into_inner).call(instance, request)
 }
 
 /// An error with everything that led to it, in one line.

@@ -33,12 +33,13 @@ impl Watch {
         Self(tokio::spawn(async move {
             tokio::time::sleep(SETTLING).await;
             loop {
-                let why = match watch(&fleet, &of, &messages).await {
-                    Ok(()) => return,
-                    Err(why) => why,
-                };
-                if messages.send(Message::Screen { of: of.clone(), rows: Err(why) }).await.is_err() {
-                    return;
+                match watch(&fleet, &of, &messages).await {
+                    // Of a session that is over, nothing comes after its last screen.
+                    Ok(()) if of.over || messages.is_closed() => return,
+                    Ok(()) => {}
+                    Err(why) => {
+                        let _ = messages.send(Message::Screen { of: of.clone(), rows: Err(why) }).await;
+                    }
                 }
                 tokio::time::sleep(AGAIN).await;
             }
@@ -46,19 +47,15 @@ impl Watch {
     }
 }
 
-/// Tells of a screen until its session ends, or says why it cannot.
+/// Tells of a screen until nothing comes any more, or says why it cannot.
 async fn watch(fleet: &Fleet, of: &Watched, messages: &mpsc::Sender<Message>) -> Result<(), String> {
     let opened = tokio::time::timeout(PATIENCE, open(fleet, &of.instance)).await;
     let mut client = opened.map_err(|_| "it does not answer".to_owned())??;
     client.watch_screen(of.session).await.map_err(|error| error.to_string())?;
-    loop {
-        match client.next_rows().await.map_err(|error| error.to_string())? {
-            Some(rows) => {
-                if messages.send(Message::Screen { of: of.clone(), rows: Ok(rows) }).await.is_err() {
-                    return Ok(());
-                }
-            }
-            None => return Err("the session has ended".to_owned()),
+    while let Some(rows) = client.next_rows().await.map_err(|error| error.to_string())? {
+        if messages.send(Message::Screen { of: of.clone(), rows: Ok(rows) }).await.is_err() {
+            break;
         }
     }
+    Ok(())
 }

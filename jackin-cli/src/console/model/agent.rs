@@ -132,6 +132,14 @@ impl Instance {
         self.branch.as_deref().or(made)
     }
 
+    /// The agent that it was made for, by the name that its sessions go by.
+    pub(crate) fn planned_agent(&self) -> Option<&str> {
+        let plan = self.plan.as_ref()?;
+        let id = plan.agent.as_deref()?;
+        let entry = plan.agents.iter().find(|entry| entry.id == id);
+        Some(entry.and_then(|entry| entry.display.as_deref()).unwrap_or(id))
+    }
+
     /// The value that stands for a kind.
     pub(crate) fn latest(&self, kind: &TagKind) -> Option<&TagEntry> {
         self.tags.iter().rev().find(|tag| tag.kind == *kind)

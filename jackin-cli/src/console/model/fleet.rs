@@ -101,7 +101,14 @@ impl Fleet {
             return outcome;
         }
         instance.seq = instance.seq.max(event.seq);
-        if worth_remembering(&event.kind) {
+        let told = match &event.kind {
+            // A crash is told by the change of state already.
+            EventKind::SessionEnded { session_id, status } => {
+                instance.sessions.get(session_id).is_some_and(|session| session.status == *status)
+            }
+            kind => !worth_remembering(kind),
+        };
+        if !told {
             instance.remember(event.at, session_of(&event.kind), what_happened(&event.kind));
         }
         let name = instance.name.clone();

@@ -17,6 +17,19 @@ pub(crate) enum Field {
     Host,
 }
 
+impl Field {
+    /// What can be filled in, for whoever sees it for the first time.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Self::Inside => "a new instance, or one more session in the selected one",
+            Self::Target => "a workspace's name or a directory: what it works on",
+            Self::Role => "what [roles] of the configuration offers",
+            Self::Agent => "which program; shell is no agent, but yours to type in",
+            Self::Host => "this machine, a container, or one of [hosts]",
+        }
+    }
+}
+
 /// The picker.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {

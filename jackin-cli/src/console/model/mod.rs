@@ -211,7 +211,8 @@ impl Model {
     pub(crate) fn watchable(&self) -> Option<Watched> {
         let key = self.key().filter(|_| self.show_preview && self.attached.is_none())?;
         let session = self.session()?;
-        Some(Watched { instance: key.instance.clone(), session: session.id })
+        let (instance, over) = (key.instance.clone(), session.status.is_over());
+        Some(Watched { instance, session: session.id, over })
     }
 
     /// Whether the operator looks at this session right now.

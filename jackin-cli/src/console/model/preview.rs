@@ -12,6 +12,8 @@ const LONGEST_ROW: usize = 32 * 1024;
 pub(crate) struct Watched {
     pub(crate) instance: InstanceName,
     pub(crate) session: SessionId,
+    /// Whether it has ended and left its last screen.
+    pub(crate) over: bool,
 }
 
 /// What is known of its screen.
@@ -31,7 +33,14 @@ impl Preview {
         if self.of == of {
             return false;
         }
-        *self = Self { of, ..Self::default() };
+        let same =
+            |of: &Watched, before: &Watched| (&of.instance, of.session) == (&before.instance, before.session);
+        // A session that ended shows its last screen.
+        if self.of.as_ref().zip(of.as_ref()).is_some_and(|(of, before)| same(of, before)) {
+            self.of = of;
+        } else {
+            *self = Self { of, ..Self::default() };
+        }
         true
     }
 

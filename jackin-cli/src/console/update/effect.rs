@@ -25,6 +25,12 @@ pub(crate) enum Effect {
         request: Box<Request>,
         purpose: Purpose,
     },
+    /// Begins to record a session, into a file that outlives an instance of this machine.
+    Record {
+        instance: InstanceName,
+        session: SessionId,
+        here: bool,
+    },
     /// Sets or hides a tag, and keeps that in the instance's record.
     Tag {
         instance: InstanceName,
@@ -80,6 +86,8 @@ pub(crate) enum Purpose {
     Done(String),
     /// The same, after which everything is asked for anew.
     DoneAndLook(String),
+    /// To have a session started, which is selected then.
+    Started(String),
     /// The instance as it is.
     Look,
     Tags,

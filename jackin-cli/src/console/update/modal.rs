@@ -118,7 +118,7 @@ fn start(model: &mut Model, form: &Form, effects: &mut Vec<Effect>) -> bool {
     let choice = form.choice();
     if let Some(instance) = form.inside() {
         let launch = Launch { agent: choice.agent, focus: false, ..Launch::default() };
-        let purpose = Purpose::DoneAndLook(format!("started in {instance}"));
+        let purpose = Purpose::Started(format!("started in {instance}"));
         effects.push(call(instance, Request::SessionCreate { launch }, purpose));
     } else if choice.target.is_empty() {
         model.complain("name a workspace or a directory");

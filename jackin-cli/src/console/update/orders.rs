@@ -10,6 +10,7 @@ use crate::console::model::form::Form;
 use crate::console::model::input::Input;
 use crate::console::model::modal::{Ask, AskFor, Confirm, Modal};
 use crate::console::model::rows::RowKey;
+use crate::host::LOCAL;
 
 /// Gives the terminal to the selected session.
 pub(super) fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -83,7 +84,7 @@ pub(super) fn split(model: &mut Model, direction: Direction, effects: &mut Vec<E
         direction,
         launch: Launch { agent, focus: false, ..Launch::default() },
     };
-    effects.push(call(&key.instance, request, Purpose::DoneAndLook(format!("{what} started beside it"))));
+    effects.push(call(&key.instance, request, Purpose::Started(format!("{what} started beside it"))));
 }
 
 pub(super) fn send(model: &mut Model) {
@@ -137,7 +138,7 @@ pub(super) fn restart(model: &mut Model, effects: &mut Vec<Effect>) {
         }
         (Some(Presence::Running), Some(session)) if session.status.is_over() => {
             let request = Request::SessionRestart { session_id: session.id };
-            effects.push(call(&key.instance, request, Purpose::DoneAndLook("started again".to_owned())));
+            effects.push(call(&key.instance, request, Purpose::Started("started again".to_owned())));
         }
         (Some(Presence::Running), Some(_)) => model.say("it runs: only what has ended can be started again"),
         _ => model.say("there is nothing to start again"),
@@ -146,12 +147,20 @@ pub(super) fn restart(model: &mut Model, effects: &mut Vec<Effect>) {
 
 pub(super) fn eject(model: &mut Model) {
     let Some(key) = model.key().cloned() else { return model.say("no agent is selected") };
-    let sessions = model.instance().map_or(0, |instance| instance.sessions.len());
-    let text = match sessions {
-        0 => format!("Remove {}? Its worktree and recordings stay.", key.instance),
-        1 => format!("End {} and its session? Its worktree and recordings stay.", key.instance),
-        many => format!("End {} and its {many} sessions? Its worktree and recordings stay.", key.instance),
+    let Some(instance) = model.instance() else { return };
+    let what = match instance.sessions.len() {
+        0 => format!("Remove {}?", key.instance),
+        1 => format!("End {} and its session?", key.instance),
+        many => format!("End {} and its {many} sessions?", key.instance),
     };
+    let has_worktree = instance.plan.as_ref().is_some_and(|plan| plan.worktree.is_some());
+    let kept = match (instance.host == LOCAL, has_worktree) {
+        (true, true) => "Its worktree and recordings stay.",
+        (true, false) => "Its recordings stay.",
+        (false, true) => "Its worktree stays; what it recorded goes with it.",
+        (false, false) => "What it recorded goes with it.",
+    };
+    let text = format!("{what} {kept}");
     model.modals.push(Modal::Confirm(Confirm {
         title: "Eject".to_owned(),
         text,
@@ -165,19 +174,21 @@ pub(super) fn exile(model: &mut Model) {
         return model.say("there is nobody to eject");
     }
     let text =
-        "End every instance that was started from here? Their worktrees and recordings stay.".to_owned();
+        "End every instance that was started from here? Their worktrees stay, and what was recorded on this \
+                machine."
+            .to_owned();
     let (title, then) = ("Exile".to_owned(), "ejecting all of them".to_owned());
     model.modals.push(Modal::Confirm(Confirm { title, text, yes: Effect::Exile, then }));
 }
 
 pub(super) fn record(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some((key, session)) = session(model, "start it again first") else { return };
-    let session_id = session.id;
-    let (request, began) = match session.recording {
-        Some(_) => (Request::RecordStop { session_id }, false),
-        None => (Request::RecordStart { session_id, path: None, limit: None }, true),
-    };
-    effects.push(call(&key.instance, request, Purpose::Recorded { began }));
+    if session.recording.is_some() {
+        let request = Request::RecordStop { session_id: session.id };
+        return effects.push(call(&key.instance, request, Purpose::Recorded { began: false }));
+    }
+    let here = model.instance().is_some_and(|instance| instance.host == LOCAL);
+    effects.push(Effect::Record { instance: key.instance, session: session.id, here });
 }
 
 pub(super) fn explain(model: &mut Model, effects: &mut Vec<Effect>) {

@@ -1,12 +1,14 @@
 //! What capsules answered.
 
 use jackin_core::InstanceName;
-use jackin_core::protocol::control::{Explanation, Recording, Request, Resources, Snapshot, Tags};
+use jackin_core::protocol::control::{Created, Explanation, Recording, Request, Resources, Snapshot, Tags};
 use serde_json::Value;
 
 use super::{Effect, Purpose, call, look};
-use crate::console::model::Model;
+use crate::console::model::agent::Session;
 use crate::console::model::modal::Modal;
+use crate::console::model::rows::RowKey;
+use crate::console::model::{Model, Selected};
 use crate::host::FleetEvent;
 
 /// Takes an answer.
@@ -25,6 +27,20 @@ pub(super) fn answer(
         Purpose::Done(words) => model.say(words),
         Purpose::DoneAndLook(words) => {
             model.say(words);
+            look(instance, effects);
+        }
+        Purpose::Started(words) => {
+            if let Some(Created { session_id }) = read(model, value)
+                && let Some(known) = model.fleet.instances.get_mut(instance)
+            {
+                // Its event may still be under way.
+                let new = || Session::started(session_id, String::new(), model.now);
+                known.sessions.entry(session_id).or_insert_with(new);
+                let key = RowKey { instance: instance.clone(), session: Some(session_id) };
+                model.selected = Selected::Agent(key);
+                model.refresh();
+                model.say(words);
+            }
             look(instance, effects);
         }
         Purpose::Look => {
@@ -67,17 +83,13 @@ fn failed(model: &mut Model, instance: &InstanceName, purpose: Purpose, why: Str
         Purpose::Explain(of) => show(model, &of, &Err(why)),
         // Nobody asked for these; the list tells whether the instance answers.
         Purpose::Resources | Purpose::Look | Purpose::Tags => {}
-        Purpose::Done(_) | Purpose::DoneAndLook(_) | Purpose::Recorded { .. } => {
+        Purpose::Done(_) | Purpose::DoneAndLook(_) | Purpose::Started(_) | Purpose::Recorded { .. } => {
             model.complain(format!("{instance}: {why}"));
         }
     }
 }
 
-fn show(
-    model: &mut Model,
-    about: &super::super::model::rows::RowKey,
-    answer: &Result<Box<Explanation>, String>,
-) {
+fn show(model: &mut Model, about: &RowKey, answer: &Result<Box<Explanation>, String>) {
     for modal in &mut model.modals {
         if let Modal::Explain { of, told, .. } = modal
             && of == about

@@ -8,15 +8,15 @@ use ratatui::style::Style;
 use super::list::counts;
 use super::pencil::{Pencil, tint};
 use super::scene::{Scene, Target};
-use super::text::{cut, width};
+use super::text::{cut, width, wrap};
 use super::theme::Theme;
 use crate::config::Grouping;
 use crate::console::model::Model;
+use crate::console::model::agent::Presence;
 use crate::console::model::rows::Sort;
 
 /// What the whole fleet does.
 pub(super) fn top(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme) {
-    tint(buffer, area, theme.selected());
     let mut pencil = Pencil::new(buffer, area, 0);
     pencil.write(" jackin ", theme.strong());
     pencil.skip(1);
@@ -24,8 +24,7 @@ pub(super) fn top(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme) 
     let noun = if all == 1 { "agent" } else { "agents" };
     pencil.write(&format!("{all} {noun}  "), Style::new());
     let words = area.width >= 70;
-    // The bar is reversed, so that a colour would be a background: the signs alone have to do.
-    counts(&mut pencil, &model.counts, Theme { colors: false, ..theme }, words);
+    counts(&mut pencil, &model.counts, theme, words);
     let mut notes = Vec::new();
     if model.runs.running() > 0 {
         notes.push(format!(
@@ -51,16 +50,31 @@ pub(super) fn top(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme) 
     let note = cut(&note, room.saturating_sub(1));
     pencil.skip(room.saturating_sub(width(&note)));
     pencil.write(&note, Style::new());
+    tint(buffer, area, theme.selected());
 }
 
+/// The most lines that a message takes.
+const MOST_LINES: u16 = 4;
+
 /// How many lines the bottom takes.
-pub(super) fn bottom_rows(model: &Model, height: u16) -> u16 {
-    if height >= 8 && !model.visible_tools().is_empty() { 2 } else { 1 }
+pub(super) fn bottom_rows(model: &Model, screen: Rect) -> u16 {
+    let tools = u16::from(screen.height >= 8 && !model.visible_tools().is_empty());
+    tools + said(model, screen).len().max(1) as u16
+}
+
+/// What the operator is told, in as many lines as that takes.
+fn said(model: &Model, screen: Rect) -> Vec<String> {
+    let most = MOST_LINES.min(screen.height / 4).max(1);
+    let told = model.message.as_ref().filter(|_| model.filtering.is_none());
+    told.map_or_else(Vec::new, |message| {
+        wrap(&message.text, usize::from(screen.width.saturating_sub(2)), usize::from(most))
+    })
 }
 
 /// The tools on their keys, and a line for messages, the filter, or the most useful keys.
 pub(super) fn bottom(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme, scene: &mut Scene) {
-    if area.height > 1 {
+    let said = said(model, *buffer.area());
+    if usize::from(area.height) > said.len().max(1) {
         let mut pencil = Pencil::new(buffer, area, 0);
         for tool in model.visible_tools() {
             let key = tool.key.to_string();
@@ -86,7 +100,10 @@ pub(super) fn bottom(buffer: &mut Buffer, area: Rect, model: &Model, theme: Them
         pencil.write("  Enter keeps it, Esc clears it", theme.quiet());
     } else if let Some(message) = &model.message {
         let style = if message.bad { theme.bad() } else { Style::new() };
-        Pencil::new(buffer, area, line).write(&format!(" {}", message.text), style);
+        let first = area.height.saturating_sub(said.len() as u16);
+        for (line, text) in said.iter().enumerate() {
+            Pencil::new(buffer, area, first + line as u16).write(&format!(" {text}"), style);
+        }
     } else {
         hints(buffer, area, line, model, theme, scene);
     }
@@ -95,13 +112,18 @@ pub(super) fn bottom(buffer: &mut Buffer, area: Rect, model: &Model, theme: Them
 fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme, scene: &mut Scene) {
     use ConsoleAction as A;
     let asks = model.session().is_some_and(|session| session.question().is_some());
-    let over = model.session().is_some_and(|session| session.status.is_over());
     let selected = model.key().is_some();
+    let over = match (model.session(), model.instance()) {
+        (Some(session), _) => session.status.is_over(),
+        (None, Some(instance)) => matches!(instance.presence, Presence::Ended(_)),
+        (None, None) => false,
+    };
     let offered = [
-        (selected, A::Attach, "attach"),
+        (selected && !over, A::Attach, "attach"),
         (asks, A::Answer, "answer"),
         (over, A::Restart, "restart"),
-        (selected && !asks, A::Send, "send"),
+        (over, A::Eject, "eject"),
+        (selected && !asks && !over, A::Send, "send"),
         (true, A::NewAgent, "new"),
         (selected, A::OpenLink, "open"),
         (true, A::Filter, "filter"),
@@ -127,7 +149,7 @@ fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme
 }
 
 /// The key that a hint names: the first of the table that is one character, else the first.
-pub(super) fn key_for(action: ConsoleAction) -> Option<String> {
+fn key_for(action: ConsoleAction) -> Option<String> {
     let mut keys =
         RESERVED_KEYS.iter().filter(|reserved| reserved.action == action).map(|reserved| reserved.key);
     let first = keys.next()?;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::list::{counts, state};
+use super::list::{counts, name_of, state};
 use super::pencil::{Pencil, tint};
 use super::scene::{Scene, Target};
 use super::sgr;
@@ -65,7 +65,7 @@ fn frame(
         let session = model.session();
         let (attention, status, since) = state(instance, session);
         let (glyph, style) = theme.state(attention, &status);
-        pencil.write(&format!(" {} ", key.instance), focus);
+        pencil.write(&format!(" {} ", name_of(model, key)), focus);
         let agent = session.and_then(|session| session.agent.as_deref());
         if let Some(agent) = agent {
             pencil.write(&format!("· {agent} "), Style::new());
@@ -264,7 +264,7 @@ fn preview(
         }
         return;
     }
-    if let Some(problem) = &model.preview.problem {
+    if let Some(problem) = model.preview.problem.as_ref().filter(|_| model.preview.rows.is_empty()) {
         Pencil::new(buffer, area, 0).write(&format!("no screen: {problem}"), theme.quiet());
         return;
     }

@@ -20,9 +20,13 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme,
     if model.rows.is_empty() {
         return empty(buffer, area, model, theme);
     }
-    let longest = model.rows.iter().filter_map(|row| name_of(model, row)).map(|name| width(&name)).max();
+    let name = |row: &Row| match row {
+        Row::Agent(key) => Some(width(&name_of(model, key))),
+        _ => None,
+    };
+    let longest = model.rows.iter().filter_map(name).max();
     let columns = columns(usize::from(area.width), longest.unwrap_or(0));
-    let (head, body) = if area.height > 3 { (1, area.height - 1) } else { (0, area.height) };
+    let (head, body) = if area.height > 2 { (1, area.height - 1) } else { (0, area.height) };
     if head == 1 {
         let mut pencil = Pencil::new(buffer, area, 0);
         pencil.column("", LEAD, false, theme.quiet());
@@ -124,13 +128,13 @@ pub(super) fn counts(pencil: &mut Pencil<'_>, counts: &Counts, theme: Theme, wor
 }
 
 /// The name that a row goes by: its instance's, and which of several sessions it is.
-fn name_of(model: &Model, row: &Row) -> Option<String> {
-    let Row::Agent(key) = row else { return None };
-    let instance = model.fleet.instances.get(&key.instance)?;
-    Some(match key.session {
-        Some(session) if instance.sessions.len() > 1 => format!("{}·{session}", instance.name),
-        _ => instance.name.to_string(),
-    })
+pub(super) fn name_of(model: &Model, key: &RowKey) -> String {
+    let several =
+        model.fleet.instances.get(&key.instance).is_some_and(|instance| instance.sessions.len() > 1);
+    match key.session {
+        Some(session) if several => format!("{}·{session}", key.instance),
+        _ => key.instance.to_string(),
+    }
 }
 
 #[expect(clippy::too_many_arguments, reason = "one row is everything that a row needs")]
@@ -160,7 +164,7 @@ fn agent(
         let wide = *wide;
         match column {
             Column::Name => {
-                let name = name_of(model, &Row::Agent(key.clone())).unwrap_or_default();
+                let name = name_of(model, key);
                 let muted = model.is_muted(&key.instance, key.session);
                 let style = if attention >= Attention::Done { theme.strong() } else { Style::new() };
                 let style = if muted { style.add_modifier(Modifier::DIM | Modifier::ITALIC) } else { style };
@@ -168,8 +172,8 @@ fn agent(
             }
             Column::Agent => {
                 let agent = session.and_then(|session| session.agent.as_deref());
-                let planned = instance.plan.as_ref().and_then(|plan| plan.agent.as_deref());
-                pencil.column(agent.or(planned).unwrap_or(""), wide, false, theme.quiet());
+                let agent = agent.or_else(|| instance.planned_agent()).unwrap_or("");
+                pencil.column(agent, wide, false, theme.quiet());
             }
             Column::Branch => {
                 pencil.column(instance.branch().unwrap_or(""), wide, false, Style::new());

@@ -38,7 +38,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model) -> Scene {
         return scene;
     }
     let top = Rect { height: 1, ..screen };
-    let bottom_rows = bars::bottom_rows(model, screen.height).min(screen.height - 1);
+    let bottom_rows = bars::bottom_rows(model, screen).min(screen.height - 1);
     let bottom = Rect { y: screen.bottom() - bottom_rows, height: bottom_rows, ..screen };
     let middle = Rect { y: screen.y + 1, height: screen.height - 1 - bottom_rows, ..screen };
     bars::top(buffer, top, model, theme);

@@ -194,7 +194,9 @@ fn new_agent(buffer: &mut Buffer, screen: Rect, form: &Form, theme: Theme, scene
         CLOSE,
     ];
     let columns = screen.width.saturating_sub(8).min(64);
-    let area = panel(buffer, screen, (columns, fields.len() as u16), "New agent", &hints, theme, scene);
+    let size = (columns, fields.len() as u16 + 2);
+    let area = panel(buffer, screen, size, "New agent", &hints, theme, scene);
+    Pencil::new(buffer, area, fields.len() as u16 + 1).write(form.at.about(), theme.quiet());
     for (line, field) in fields.iter().enumerate() {
         let row = Rect { y: area.y + line as u16, height: 1, ..area };
         if line as u16 >= area.height {

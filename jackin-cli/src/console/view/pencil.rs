@@ -37,8 +37,10 @@ impl<'a> Pencil<'a> {
         let columns = columns.min(self.room());
         let shown = cut(text, columns);
         let used = width(&shown) as u16;
-        self.buffer.set_stringn(self.x, self.y, &shown, columns, style);
         let area = Rect { x: self.x, y: self.y, width: used, height: 1 };
+        // What was there before leaves no trace of its colours.
+        self.buffer.set_style(area, Style::reset());
+        self.buffer.set_stringn(self.x, self.y, &shown, columns, style);
         self.x += used;
         area
     }

@@ -127,8 +127,9 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
     }
 
+    /// A bar in the terminal's own colours: reversed, any other would be a background that nothing is read on.
     pub(crate) fn selected(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
+        Style::new().fg(Color::Reset).add_modifier(Modifier::REVERSED).remove_modifier(Modifier::DIM)
     }
 
     /// A piece of an agent's screen; without colours, its attributes.
