@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use jackin_core::protocol::control::Request;
-use jackin_core::{InstanceName, SessionId};
+use jackin_core::InstanceName;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -32,9 +31,6 @@ const WAITING: usize = 512;
 
 /// How many messages are taken before something is drawn.
 const AT_ONCE: usize = 256;
-
-/// How long an instance may take to bring a session to the front before it is attached to.
-const FOCUSING: Duration = Duration::from_millis(500);
 
 /// Shows the fleet on this terminal until the operator leaves; the exit code. `events` is what [`Fleet::follow`] tells.
 pub async fn run(
@@ -218,7 +214,7 @@ impl Running {
             Some(ForLoop::Write(bytes)) => self.tty.send(&bytes),
             Some(ForLoop::Redraw) => self.tty.terminal.clear()?,
             Some(ForLoop::Suspend) => self.suspend()?,
-            Some(ForLoop::Attach { instance, session }) => Box::pin(self.attach(&instance, session)).await?,
+            Some(ForLoop::Attach(instance)) => Box::pin(self.attach(&instance)).await?,
         }
         Ok(())
     }
@@ -242,12 +238,7 @@ impl Running {
     }
 
     /// Lends the terminal to an instance. The fleet is followed meanwhile, and the operator told of what happens in it.
-    async fn attach(&mut self, instance: &InstanceName, session: Option<SessionId>) -> Result<()> {
-        if let Some(session_id) = session {
-            let focus = self.effects.ask(instance, Request::SessionFocus { session_id });
-            // One that does not answer shows what it showed before.
-            let _ = tokio::time::timeout(FOCUSING, focus).await;
-        }
+    async fn attach(&mut self, instance: &InstanceName) -> Result<()> {
         self.input = None;
         self.tty.give();
         let actions = Arc::clone(&self.actions);

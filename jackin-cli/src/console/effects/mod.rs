@@ -41,10 +41,7 @@ pub(super) struct Effects {
 /// What only the loop can do, because it has the terminal.
 #[derive(Debug, PartialEq)]
 pub(super) enum ForLoop {
-    Attach {
-        instance: InstanceName,
-        session: Option<SessionId>,
-    },
+    Attach(InstanceName),
     /// Bytes for the terminal, that draw nothing.
     Write(String),
     Redraw,
@@ -74,7 +71,7 @@ impl Effects {
     /// Begins an effect. What has to be done with the terminal comes back.
     pub(super) fn start(&mut self, effect: Effect) -> Option<ForLoop> {
         match effect {
-            Effect::Attach { instance, session } => return Some(ForLoop::Attach { instance, session }),
+            Effect::Attach(instance) => return Some(ForLoop::Attach(instance)),
             Effect::Copy(text) => return Some(ForLoop::Write(clipboard(&text))),
             Effect::Redraw => return Some(ForLoop::Redraw),
             Effect::Suspend => return Some(ForLoop::Suspend),
@@ -143,17 +140,8 @@ impl Effects {
         None
     }
 
-    /// Asks an instance's capsule for the loop itself.
-    pub(super) fn ask(
-        &self,
-        instance: &InstanceName,
-        request: Request,
-    ) -> impl Future<Output = Result<serde_json::Value, String>> + Send + use<> {
-        ask(&self.lines, instance, request)
-    }
-
     fn call(&self, instance: InstanceName, request: Request, purpose: Purpose) {
-        let (answer, messages) = (self.ask(&instance, request), self.messages.clone());
+        let (answer, messages) = (ask(&self.lines, &instance, request), self.messages.clone());
         tokio::spawn(async move {
             let answer = answer.await;
             let _ = messages.send(Message::Answer { instance, purpose, answer }).await;

@@ -67,6 +67,8 @@ pub(crate) struct Model {
     pub(crate) muted: BTreeSet<InstanceName>,
     /// Whether the terminal has the focus, as far as it tells.
     pub(crate) focused: bool,
+    /// What gets the terminal when it has answered.
+    pub(crate) attaching: Option<RowKey>,
     /// The instance that has the terminal.
     pub(crate) attached: Option<InstanceName>,
     /// What the last frame has where, for the mouse.
@@ -130,6 +132,7 @@ impl Model {
             notices: Notices::default(),
             muted: BTreeSet::new(),
             focused: true,
+            attaching: None,
             attached: None,
             scene: Scene::default(),
             theme: Theme::default(),

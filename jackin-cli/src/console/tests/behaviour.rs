@@ -54,11 +54,41 @@ fn whoever_needs_the_operator_rises_and_the_selection_stays_on_its_row() {
     assert_eq!(selected(&stage), "beta", "what takes the place of what is gone is selected");
 }
 
+/// Presses Enter and has the capsule answer.
+fn attach(stage: &mut Stage) {
+    stage.keys("enter");
+    let Some(Effect::Call { instance, request, purpose }) = stage.took().pop() else { panic!("it is asked") };
+    assert!(matches!(*request, Request::SessionFocus { .. }));
+    assert!(stage.model.attached.is_none(), "one that hangs would keep the terminal");
+    let answer = Ok(serde_json::json!({}));
+    stage.message(Message::Answer { instance: instance.clone(), purpose, answer });
+    // What was watched is let go before the terminal is lent, not when it has come back.
+    assert_eq!(stage.effects[..], [Effect::Watch(None), Effect::Attach(instance)]);
+}
+
+#[test]
+fn what_answers_too_late_does_not_take_the_terminal() {
+    for key in ["down", "?", "esc"] {
+        let mut stage = three();
+        stage.keys("enter");
+        let Some(Effect::Call { instance, purpose, .. }) = stage.took().pop() else { panic!("it is asked") };
+        stage.keys(key);
+        stage.took();
+        stage.message(Message::Answer { instance, purpose, answer: Ok(serde_json::json!({})) });
+        assert!(stage.took().is_empty() && stage.model.attached.is_none(), "{key}");
+    }
+    let mut stage = three();
+    stage.keys("enter");
+    let Some(Effect::Call { instance, purpose, .. }) = stage.took().pop() else { panic!("it is asked") };
+    let answer = Err("it does not answer within 10 s".to_owned());
+    stage.message(Message::Answer { instance, purpose, answer });
+    assert!(stage.draw(80, 24).contains("alpha: it does not answer within 10 s"));
+}
+
 #[test]
 fn enter_attaches_and_what_is_attached_does_not_notify() {
     let mut stage = three();
-    stage.keys("enter");
-    assert_eq!(stage.took()[0], Effect::Attach { instance: name("alpha"), session: Some(session(1)) });
+    attach(&mut stage);
     stage.asks("alpha", "May I?");
     let told =
         |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::Notify(_))).count();
@@ -210,7 +240,9 @@ fn a_click_selects_and_a_second_one_attaches() {
     assert_eq!(selected(&stage), "beta");
     stage.took();
     click(&mut stage, 12, beta.y);
-    assert!(stage.took().iter().any(|effect| matches!(effect, Effect::Attach { .. })));
+    assert!(
+        stage.took().iter().any(|effect| matches!(effect, Effect::Call { purpose: Purpose::Attach(_), .. }))
+    );
     stage.message(Message::Back { how: Ok(String::new()) });
     stage.later(5);
     click(&mut stage, 12, beta.y);
@@ -294,7 +326,7 @@ fn the_screen_is_watched_where_the_selection_is_and_nowhere_else() {
     assert_eq!(watched(&mut stage), Some(None));
     stage.keys("p");
     assert_eq!(watched(&mut stage), Some(Some("beta".to_owned())));
-    stage.keys("enter");
+    attach(&mut stage);
     assert_eq!(watched(&mut stage), Some(None), "nobody sees it while the terminal is lent");
 }
 

@@ -11,28 +11,12 @@ use crate::console::update::{Message, Purpose};
 use crate::console::view;
 
 /// Twenty ways to drive a terminal.
-pub(super) const HOSTILE: [&str; 20] = [
-    "\x1b[2J\x1b[H owned",
-    "\x1b]0;owned\x07",
-    "\x1b]2;owned\x1b\\",
-    "\x1b]52;c;b3duZWQ=\x07",
-    "\x1b]8;;https://evil.example/owned\x1b\\click\x1b]8;;\x1b\\",
-    "\x1b]9;owned\x07",
-    "\x1b]777;notify;owned;owned\x07",
-    "\x1b[?1049l\x1b[?25h",
-    "\x1bc",
-    "\x1b[6n\x1b[c",
-    "\x1bP+q544e\x1b\\",
-    "\x1b_Gowned\x1b\\",
-    "\u{9b}2J\u{9d}0;owned\u{9c}",
-    "a\rowned\x08\x08\x7f",
-    "line\nline\n\x0b\x0cline",
-    "\x1b[?1000h\x1b[?2004l",
-    "\x1b]1337;File=inline=1:owned\x07",
-    "\u{202e}denwo\u{2066}\u{200f}",
-    "\x0e\x0f\x05\x1b(0\x1b#8",
-    "x\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}👨\u{200d}👩\u{200d}👧\u{fe0f}\u{200b}",
-];
+fn hostile() -> Vec<String> {
+    let texts: Vec<String> =
+        serde_json::from_str(include_str!("../../../tests/support/hostile.json")).unwrap();
+    assert_eq!(texts.len(), 20);
+    texts
+}
 
 /// A console in which everything that an agent can say is one of the strings.
 fn stage(text: &str) -> Stage {
@@ -89,7 +73,7 @@ fn assert_harmless(bytes: &[u8], what: &str) {
 
 #[test]
 fn no_text_of_an_agent_drives_the_operators_terminal() {
-    for text in HOSTILE {
+    for text in &hostile() {
         let mut stage = stage(text);
         for open in ["", "r", "esc t", "esc x", "esc y", "esc o", "esc :", "esc s", "esc tab"] {
             stage.keys(open);
@@ -117,7 +101,7 @@ fn no_text_of_an_agent_drives_the_operators_terminal() {
 
 #[test]
 fn what_a_tool_prints_does_not_either() {
-    for text in HOSTILE {
+    for text in &hostile() {
         let mut stage = Stage::with("[[tool]]\nkey = 'l'\nname = 'Lint'\nexec = 'true'\n");
         stage.agent("alpha", "shop", "claude");
         stage.keys("l");
@@ -129,7 +113,7 @@ fn what_a_tool_prints_does_not_either() {
 
 #[test]
 fn an_emulator_shows_what_the_frame_says() {
-    for text in HOSTILE {
+    for text in &hostile() {
         let mut stage = stage(text);
         for (columns, rows) in SIZES {
             let frame = super::stage::text_of(&stage.frame(columns, rows));

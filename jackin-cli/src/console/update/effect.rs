@@ -14,11 +14,8 @@ use crate::console::model::runs::RunId;
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Gives the terminal to an instance, with this session on top.
-    Attach {
-        instance: InstanceName,
-        session: Option<SessionId>,
-    },
+    /// Gives the terminal to an instance.
+    Attach(InstanceName),
     /// Asks an instance's capsule.
     Call {
         instance: InstanceName,
@@ -82,6 +79,8 @@ pub(crate) enum Effect {
 /// Why a capsule was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Purpose {
+    /// To bring a session to the front before its instance gets the terminal.
+    Attach(RowKey),
     /// To have something done; these words tell that it was.
     Done(String),
     /// The same, after which everything is asked for anew.

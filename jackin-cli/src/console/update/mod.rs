@@ -144,7 +144,8 @@ pub(crate) fn update(model: &mut Model, message: Message, now: Timestamp) -> Vec
     }
     expire(model);
     if let Some(watched) = watch(model) {
-        effects.push(watched);
+        // First, because the terminal may be lent next, and what was true before is not done after that.
+        effects.insert(0, watched);
     }
     effects
 }
@@ -161,6 +162,7 @@ fn terminal(model: &mut Model, event: TerminalEvent, effects: &mut Vec<Effect>) 
 }
 
 fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
+    model.attaching = None;
     // These are about the terminal, whatever is open.
     let action = keys::key_of(key).and_then(jackin_tools::reserved);
     if let Some(action @ (ConsoleAction::Suspend | ConsoleAction::Redraw)) = action {

@@ -27,6 +27,7 @@ pub(super) fn mouse(model: &mut Model, mouse: MouseEvent, effects: &mut Vec<Effe
 }
 
 fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) {
+    model.attaching = None;
     let double = model
         .last_click
         .is_some_and(|(when, x, y)| model.now.since(when) <= DOUBLE && (x, y) == (at.x, at.y));

@@ -12,18 +12,26 @@ use crate::console::model::modal::{Ask, AskFor, Confirm, Modal};
 use crate::console::model::rows::RowKey;
 use crate::host::LOCAL;
 
-/// Gives the terminal to the selected session.
+/// Brings the selected session to the front of its instance, which gets the terminal when it has answered: one that hangs
+/// would keep it.
 pub(super) fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(key) = model.key().cloned() else {
         return model.say("nothing is selected");
     };
+    let over = model.session().is_some_and(|session| session.status.is_over());
     match model.instance().map(|instance| &instance.presence) {
-        Some(Presence::Running | Presence::Silent(_)) => {
-            model.attached = Some(key.instance.clone());
-            effects.push(Effect::Attach { instance: key.instance, session: key.session });
+        Some(Presence::Running) if !over => {
+            let request =
+                key.session.map_or(Request::Status {}, |session_id| Request::SessionFocus { session_id });
+            effects.push(call(&key.instance, request, Purpose::Attach(key.clone())));
+            model.say(format!("attaching to {}", key.instance));
+            model.attaching = Some(key);
         }
+        Some(Presence::Silent(why)) => model.complain(format!("{} does not answer: {why}", key.instance)),
         Some(Presence::Starting) => model.say("it is still being made"),
-        Some(Presence::Ended(_)) => model.complain("it has ended: R starts it again, e ejects it"),
+        Some(Presence::Running | Presence::Ended(_)) => {
+            model.complain("it has ended: R starts it again, e ejects it");
+        }
         None => {}
     }
 }

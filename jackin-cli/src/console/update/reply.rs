@@ -24,6 +24,13 @@ pub(super) fn answer(
         Err(why) => return failed(model, instance, purpose, why),
     };
     match purpose {
+        // Whoever pressed another key in the meantime has changed their mind.
+        Purpose::Attach(key) => {
+            if model.attaching.take() == Some(key) {
+                model.attached = Some(instance.clone());
+                effects.push(Effect::Attach(instance.clone()));
+            }
+        }
         Purpose::Done(words) => model.say(words),
         Purpose::DoneAndLook(words) => {
             model.say(words);
@@ -83,7 +90,11 @@ fn failed(model: &mut Model, instance: &InstanceName, purpose: Purpose, why: Str
         Purpose::Explain(of) => show(model, &of, &Err(why)),
         // Nobody asked for these; the list tells whether the instance answers.
         Purpose::Resources | Purpose::Look | Purpose::Tags => {}
-        Purpose::Done(_) | Purpose::DoneAndLook(_) | Purpose::Started(_) | Purpose::Recorded { .. } => {
+        Purpose::Attach(_)
+        | Purpose::Done(_)
+        | Purpose::DoneAndLook(_)
+        | Purpose::Started(_)
+        | Purpose::Recorded { .. } => {
             model.complain(format!("{instance}: {why}"));
         }
     }

@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyCode;
 use jackin_core::protocol::control::Explanation;
-use jackin_tools::{ConsoleAction, RESERVED_KEYS};
+use jackin_tools::{ConsoleAction, Key, RESERVED_KEYS};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -41,39 +41,47 @@ pub(super) fn draw(buffer: &mut Buffer, screen: Rect, model: &Model, theme: Them
 /// Every key, from the table that binds them, and the team's.
 fn help(buffer: &mut Buffer, screen: Rect, scroll: usize, model: &Model, theme: Theme, scene: &mut Scene) {
     let mut actions: Vec<(ConsoleAction, String)> = Vec::new();
-    for reserved in RESERVED_KEYS {
+    for reserved in RESERVED_KEYS.iter().filter(|reserved| !is_other_name(reserved.key)) {
         match actions.iter_mut().find(|(action, _)| *action == reserved.action) {
             Some((_, keys)) => *keys = format!("{keys} {}", reserved.key),
             None => actions.push((reserved.action, reserved.key.to_string())),
         }
     }
     actions.sort_by_key(|(action, _)| *action);
-    let widest = actions.iter().map(|(_, keys)| keys.len()).max().unwrap_or(0);
-    let mut text: Vec<(String, Style)> = actions
-        .into_iter()
-        .map(|(action, keys)| (format!("{keys:<widest$}  {}", action.does()), Style::new()))
-        .collect();
-    let tools = model.visible_tools();
-    if !tools.is_empty() {
-        text.push((String::new(), Style::new()));
-        text.push(("The team's tools".to_owned(), theme.strong()));
-        let tool = |tool: &jackin_tools::Tool| {
-            (format!("{:<widest$}  {}", tool.key.to_string(), tool.name), Style::new())
-        };
-        text.extend(tools.into_iter().map(tool));
-    }
-    text.push((String::new(), Style::new()));
-    text.push(("Mouse".to_owned(), theme.strong()));
-    for (what, does) in
-        [("click", "selects; opens a link; runs a tool"), ("double click", "attaches"), ("wheel", "scrolls")]
-    {
-        text.push((format!("{what:<widest$}  {does}"), Style::new()));
+    let mut sections =
+        vec![("", actions.into_iter().map(|(action, keys)| (keys, action.does().to_owned())).collect())];
+    let tools = model.visible_tools().into_iter().map(|tool| (tool.key.to_string(), tool.name.clone()));
+    sections.push(("The team's tools", tools.collect()));
+    let mouse = [
+        ("click", "selects; opens a link; presses a key that is shown"),
+        ("double click", "attaches"),
+        ("wheel", "scrolls"),
+    ];
+    sections.push(("Mouse", mouse.map(|(what, does)| (what.to_owned(), does.to_owned())).to_vec()));
+    let widest = sections.iter().flat_map(|(_, lines)| lines).map(|(keys, _)| width(keys)).max().unwrap_or(0);
+    let room = usize::from(screen.width).saturating_sub(widest + 6).clamp(1, 60);
+    let mut text: Vec<(String, Style)> = Vec::new();
+    for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        if !title.is_empty() {
+            text.extend([(String::new(), Style::new()), (title.to_owned(), theme.strong())]);
+        }
+        for (keys, does) in lines {
+            for (line, part) in wrap(&does, room, 3).into_iter().enumerate() {
+                let keys = if line == 0 { keys.as_str() } else { "" };
+                text.push((format!("{keys:<widest$}  {part}"), Style::new()));
+            }
+        }
     }
     let columns = text.iter().map(|(line, _)| width(line)).max().unwrap_or(0) as u16;
     let size = (columns, text.len() as u16);
     let hints = [("↑", "up", KeyCode::Up), ("↓", "down", KeyCode::Down), CLOSE];
     let area = panel(buffer, screen, size, "Help", &hints, theme, scene);
     lines(buffer, area, scroll, &text, theme, scene);
+}
+
+/// Whether a terminal sends the same byte for another key, which goes by its own name.
+fn is_other_name(key: Key) -> bool {
+    matches!(key, Key::Ctrl('i' | 'j' | 'm' | 'h' | '['))
 }
 
 fn choose(

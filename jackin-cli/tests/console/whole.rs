@@ -1,104 +1,9 @@
-//! The console end to end: the real program on a real terminal, over real capsules.
-
-mod support;
+//! The console from its start to its end.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command, Output};
 
-use support::{JACKIN, Terminal, eventually};
-use tempfile::TempDir;
-
-/// An operator with directories of their own, a tool, and a browser that writes down what it was given.
-struct Operator {
-    dir: TempDir,
-}
-
-impl Operator {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir_all(dir.path().join("config")).unwrap();
-        fs::create_dir_all(dir.path().join("work")).unwrap();
-        let browser = dir.path().join("browser");
-        fs::write(
-            &browser,
-            format!("#!/bin/sh\nprintf '%s' \"$1\" > '{}'\n", dir.path().join("opened").display()),
-        )
-        .unwrap();
-        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-        let config = format!(
-            "[[tool]]\nkey = 'l'\nname = 'Say so'\nexec = 'echo the tool ran for {{instance}}'\n\
-             [[tool]]\nkey = 'n'\nname = 'Ask'\ntype = 'prompt'\nprompt = 'Who?'\nexec = 'echo hello {{input}}'\n\
-             [handler]\nweb = '{} {{}}'\n[notify]\nbell = true\nosc = '9'\n",
-            browser.display()
-        );
-        fs::write(dir.path().join("config/config.toml"), config).unwrap();
-        Self { dir }
-    }
-
-    fn path(&self, below: &str) -> std::path::PathBuf {
-        self.dir.path().join(below)
-    }
-
-    /// A command of jackin on a terminal.
-    fn terminal(&self, args: &str, rows: u16, cols: u16) -> Terminal {
-        let (home, config) = (self.path("home"), self.path("config"));
-        let script = format!(
-            "cd '{}' && JACKIN_HOME='{}' JACKIN_CONFIG_DIR='{}' DOCKER_HOST='{}' exec '{JACKIN}' {args}",
-            self.path("work").display(),
-            home.display(),
-            config.display(),
-            self.no_engine()
-        );
-        Terminal::start("sh", &["-c", &script], rows, cols)
-    }
-
-    /// What runs on this machine's engine is none of these tests' business.
-    fn no_engine(&self) -> String {
-        format!("unix://{}", self.path("no-engine.sock").display())
-    }
-
-    fn jackin(&self, args: &[&str]) -> Output {
-        Command::new(JACKIN)
-            .args(args)
-            .env("DOCKER_HOST", self.no_engine())
-            .env("JACKIN_HOME", self.path("home"))
-            .env("JACKIN_CONFIG_DIR", self.path("config"))
-            .current_dir(self.path("work"))
-            .output()
-            .unwrap()
-    }
-
-    fn load(&self, name: &str, script: &str) {
-        let output =
-            self.jackin(&["load", "--detach", "--no-watch", "--name", name, ".", "--", "sh", "-c", script]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    /// The process of an instance's capsule.
-    fn pid(&self, name: &str) -> String {
-        fs::read_to_string(self.path(&format!("home/sockets/{name}/capsule.pid"))).unwrap().trim().to_owned()
-    }
-}
-
-impl Drop for Operator {
-    fn drop(&mut self) {
-        if let Ok(instances) = fs::read_dir(self.path("home/sockets")) {
-            for instance in instances.flatten() {
-                let pid = fs::read_to_string(instance.path().join("capsule.pid")).unwrap_or_default();
-                signal("CONT", pid.trim());
-            }
-        }
-        self.jackin(&["exile"]);
-    }
-}
-
-fn signal(signal: &str, pid: &str) {
-    if !pid.is_empty() {
-        let _ = Command::new("kill").args([&format!("-{signal}"), pid]).output();
-    }
-}
+use crate::operator::{Operator, contains, signal};
+use crate::support::eventually;
 
 /// The line of the screen that begins an agent's row.
 fn line_of(screen: &str, agent: &str) -> usize {
@@ -130,6 +35,7 @@ fn the_demo_from_the_first_question_to_the_end() {
     terminal.type_in("\x02d");
     terminal.wait_for("write-docs: detached");
     terminal.wait_for("── write-docs");
+    terminal.wait_for("❯ 1. Yes");
 
     // A tool runs and shows what it prints; another one asks first.
     terminal.type_in("l");
@@ -185,10 +91,6 @@ fn the_demo_from_the_first_question_to_the_end() {
     terminal.wait_for("nothing is left running");
 }
 
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    bytes.windows(wanted.len()).any(|window| window == wanted)
-}
-
 #[test]
 fn an_instance_that_hangs_holds_up_nothing() {
     let operator = Operator::new();
@@ -201,7 +103,9 @@ fn an_instance_that_hangs_holds_up_nothing() {
     signal("STOP", &pid);
     terminal.type_in("/hangs\r");
     terminal.wait_for("── hangs");
-    // Everything that asks the capsule is begun, and nothing of it is waited for.
+    // Everything that asks the capsule is begun, and nothing of it is waited for; the terminal is not lent to it either.
+    terminal.type_in("\r");
+    terminal.wait_for("attaching to hangs");
     terminal.type_in("x\x07d");
     terminal.type_in("?");
     terminal.wait_for("moves the selection up");
@@ -244,7 +148,6 @@ fn without_a_terminal_it_says_what_to_do_instead() {
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("needs a terminal") && error.contains("jackin ls"), "{error}");
-    assert!(Path::new(JACKIN).exists());
     let bare = operator.jackin(&[]);
     assert_eq!(bare.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&bare.stderr).contains("Usage"));

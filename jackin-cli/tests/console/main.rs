@@ -1,0 +1,12 @@
+//! The console end to end: the real program on a real terminal, over real capsules.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod agents;
+mod mouse;
+mod notified;
+mod operator;
+mod over_ssh;
+mod terminals;
+mod whole;
