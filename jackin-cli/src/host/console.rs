@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use jackin_core::InstanceName;
