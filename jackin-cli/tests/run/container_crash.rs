@@ -62,8 +62,25 @@ async fn runner_that_is_killed() {
     panic!("it was not killed at {at}");
 }
 
-fn killed_at(at: &str, image: &str) -> Scene {
-    let scene = Scene::new();
+/// What a killed runner left; on the engine it is gone with this value.
+struct Wreck(Scene);
+
+impl std::ops::Deref for Wreck {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.0
+    }
+}
+
+impl Drop for Wreck {
+    fn drop(&mut self) {
+        take_away(&self.root());
+    }
+}
+
+fn killed_at(at: &str, image: &str) -> Wreck {
+    let scene = Wreck(Scene::new());
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["container_crash::runner_that_is_killed", "--exact", "--ignored", "--nocapture"])
         .env(ROOT, scene.root())
@@ -131,7 +148,6 @@ fn at_each_step() {
             left(&scene.root()).is_empty()
         });
         assert_eq!(gc(&scene), "nothing to put in order\n", "{at}: once is enough");
-        take_away(&scene.root());
     }
 }
 
@@ -156,7 +172,6 @@ fn what_comes_after_a_run_was_put_in_order_is_found_and_what_is_not_ours_is_left
     assert!(said.starts_with(&format!("removed {}: its container", run.run())), "{said}");
     let there = left(&root);
     assert!(there.len() == 1 && there[0].starts_with(&other), "{there:?}");
-    take_away(&root);
 }
 
 #[test]

@@ -140,7 +140,9 @@ impl Agent for Cli {
             place: &*self.place,
             command: self.command(context)?,
             decoder: self.command.runtime.map(|runtime| LineDecoder::new(runtime.decoder())),
-            version: version.map(|(program, args)| [&[program.clone()], args].concat()).unwrap_or_default(),
+            version: version
+                .map(|(program, args)| [std::slice::from_ref(program), args].concat())
+                .unwrap_or_default(),
             grace: self.grace,
         };
         carry_out(work, context, sink).await
