@@ -75,8 +75,9 @@ impl Pane {
                 }
             }
             Self::Flood => {
-                let lines: String =
-                    (0..2000).map(|at| format!("{FLOOD} {at} of the pane beside\n")).collect();
+                let lines: Vec<String> =
+                    (0..2000).map(|at| format!("{FLOOD} {at} of the pane beside")).collect();
+                let lines = lines.join("\n") + "\n";
                 loop {
                     out.write_all(lines.as_bytes())?;
                 }

@@ -122,7 +122,8 @@ impl Room {
 const TMUX_SESSION: &str = "measured:";
 
 fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| format!("'{}' ", word.replace('\'', "'\\''"))).collect()
+    let words: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+    words.join(" ")
 }
 
 /// A multiplexer with one pane, and the terminal that is attached to it. It is stopped when it is dropped.

@@ -125,7 +125,7 @@ impl Terminal {
 
     fn read_some(&mut self, limit: Duration) -> Result<Came> {
         let mut fds = [PollFd::from_borrowed_fd(self.pty.as_fd(), PollFlags::IN)];
-        let limit = Timespec { tv_sec: limit.as_secs() as _, tv_nsec: limit.subsec_nanos() as _ };
+        let limit = Timespec { tv_sec: limit.as_secs() as _, tv_nsec: limit.subsec_nanos().into() };
         if poll(&mut fds, Some(&limit))? == 0 {
             return Ok(Came::Nothing);
         }

@@ -165,7 +165,7 @@ mod tests {
         assert!(reader.just_saw(b"other"));
         assert!(!reader.just_saw(b"Q"), "a key's echo is looked for in what came after it");
         for _ in 0..20 {
-            reader.feed(&[b'x'; KEPT / 2]);
+            reader.feed(&vec![b'x'; KEPT / 2]);
         }
         assert!(reader.seen.len() <= 3 * KEPT, "bounded");
     }
