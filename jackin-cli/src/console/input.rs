@@ -63,11 +63,11 @@ impl Input {
             let patience = self.decoder.poll_timeout().map(|at| at.since(now()));
             tokio::select! {
                 read = self.device.read(&mut self.buf) => match read {
-                    Ok(len @ 1..) => self.decoder.feed(&self.buf[..len], now(), |event| heard.take(event)),
+                    Ok(len @ 1..) => self.decoder.feed(&self.buf[..len], now(), |event| heard.take(&event)),
                     _ => return None,
                 },
                 () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => {
-                    self.decoder.expire(now(), |event| heard.take(event));
+                    self.decoder.expire(now(), |event| heard.take(&event));
                 }
             }
         }
@@ -75,8 +75,8 @@ impl Input {
 }
 
 impl Heard {
-    fn take(&mut self, event: ClientEvent<'_>) {
-        let event = match event {
+    fn take(&mut self, event: &ClientEvent<'_>) {
+        let event = match *event {
             ClientEvent::Key { key, .. } => key_event(key).map(Event::Key),
             ClientEvent::Mouse(mouse) => mouse_event(mouse).map(Event::Mouse),
             ClientEvent::Focus(true) => Some(Event::FocusGained),
@@ -167,9 +167,9 @@ mod tests {
 
     fn heard(bytes: &[u8]) -> Vec<Incoming> {
         let (mut decoder, mut heard) = (Decoder::new(ESCAPE_TIME), Heard::default());
-        decoder.feed(bytes, now(), |event| heard.take(event));
+        decoder.feed(bytes, now(), |event| heard.take(&event));
         if let Some(due) = decoder.poll_timeout() {
-            decoder.expire(due, |event| heard.take(event));
+            decoder.expire(due, |event| heard.take(&event));
         }
         heard.events.into()
     }

@@ -88,6 +88,6 @@ impl Actions for HostActions {
     }
 
     async fn pull_request(&self, url: &str) -> Option<PullRequest> {
-        self.github.pull(url).await.map(|pull| pull.pull_request)
+        self.github.pull(url).await.map(|pull| pull.request)
     }
 }

@@ -72,12 +72,12 @@ impl Courier {
         // That there is one can be told even where nobody can say what became of it.
         let pull = self.github.pull(url).await.or_else(|| Pull::unseen(url));
         let Some(pull) = pull else { return Ok(News { told, again: None }) };
-        let checks = pull.pull_request.checks;
+        let checks = pull.request.checks;
         let again = if checks.is_some_and(|checks| checks.pending > 0) { CHECKING } else { SETTLED };
         let context = HostContext {
             branch: pull.branch,
             default_branch: pull.default_branch,
-            pull_request: Some(pull.pull_request),
+            pull_request: Some(pull.request),
             ..HostContext::default()
         };
         if told.as_ref() != Some(&context) {

@@ -124,7 +124,7 @@ impl Operator {
 
     /// Has the agent print this, byte for byte.
     pub(crate) fn says(&self, name: &str, text: &str) {
-        let octal: String = text.bytes().map(|byte| format!("\\0{byte:o}")).collect();
+        let octal = text.bytes().fold(String::new(), |octal, byte| octal + &format!("\\0{byte:o}"));
         self.tells(name, &format!("say {octal}"));
     }
 

@@ -20,9 +20,11 @@ const BOTH: &str = "bWU6MHBlbi1zZXNhbWU=";
 /// A registry with one image, for those who log in.
 struct Registry {
     address: String,
-    /// What each request was, and the login that came with it.
-    asked: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
+
+/// What a request was, and the login that came with it.
+type Asked = (String, Option<String>);
 
 /// What is told of a path: its kind and its bytes.
 type Answers = HashMap<String, (&'static str, Vec<u8>)>;

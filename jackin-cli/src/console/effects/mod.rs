@@ -240,6 +240,7 @@ fn ask(
 }
 
 /// An error with everything that led to it, in one line.
+#[expect(clippy::needless_pass_by_value, reason = "it is for `map_err`")]
 fn for_people(error: anyhow::Error) -> String {
     format!("{error:#}")
 }

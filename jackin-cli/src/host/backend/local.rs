@@ -56,7 +56,9 @@ impl LocalBackend {
             skills::give(&paths, &plan, &found).map_err(|error| BackendError::failed("copy skills", error))
         });
         let told = given.await.map_err(|error| BackendError::failed("copy skills", error))??;
-        told.iter().for_each(|line| step(line));
+        for line in &told {
+            step(line);
+        }
         Ok(())
     }
 

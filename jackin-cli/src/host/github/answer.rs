@@ -15,7 +15,7 @@ const LONGEST_BRANCH: usize = 200;
 pub(super) fn pull(answer: &Value, number: u64, url: &str) -> Pull {
     let branch = |name: &Value| name.as_str().map(|name| plain(name, LONGEST_BRANCH));
     Pull {
-        pull_request: pull_request(answer, number, url),
+        request: pull_request(answer, number, url),
         branch: branch(&answer["head"]["ref"]),
         default_branch: branch(&answer["base"]["repo"]["default_branch"]),
     }

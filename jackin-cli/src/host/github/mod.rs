@@ -44,7 +44,7 @@ pub(crate) struct Github {
 /// A pull request, and where it is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pull {
-    pub(crate) pull_request: PullRequest,
+    pub(crate) request: PullRequest,
     /// The branch that it is of.
     pub(crate) branch: Option<String>,
     /// The branch that everything starts from in the repository.
@@ -55,8 +55,8 @@ impl Pull {
     /// One of which its address alone is known.
     pub(crate) fn unseen(url: &str) -> Option<Self> {
         let Place { number, .. } = Place::of(url)?;
-        let pull_request = PullRequest { number, url: Some(url.to_owned()), ..PullRequest::default() };
-        Some(Self { pull_request, branch: None, default_branch: None })
+        let request = PullRequest { number, url: Some(url.to_owned()), ..PullRequest::default() };
+        Some(Self { request, branch: None, default_branch: None })
     }
 }
 
@@ -197,7 +197,7 @@ impl Github {
                 .await?;
             let statuses =
                 get(client, &format!("{base}/commits/{commit}/status?per_page=100"), token, known).await?;
-            found.pull_request.checks = answer::checks(&runs, &statuses);
+            found.request.checks = answer::checks(&runs, &statuses);
         }
         Ok(found)
     }
@@ -326,9 +326,9 @@ mod tests {
         let place = Place::of(url).unwrap();
         let mut known = Known { found: None, answers: HashMap::new(), next: Instant::now(), failures: 0 };
         let first = github.ask(&client, &place, url, "t0ken", &mut known).await.unwrap();
-        let checks = first.pull_request.checks.unwrap();
+        let checks = first.request.checks.unwrap();
         assert_eq!((checks.passed, checks.failed, checks.pending), (1, 0, 0), "nothing is waited for");
-        assert_eq!(first.pull_request.state.as_deref(), Some("draft"));
+        assert_eq!(first.request.state.as_deref(), Some("draft"));
         assert_eq!(
             (first.branch.as_deref(), first.default_branch.as_deref()),
             (Some("fix/login"), Some("trunk"))
