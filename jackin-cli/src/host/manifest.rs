@@ -185,7 +185,7 @@ impl Manifests {
 
     /// What tells these records from those of others who use the same engines. It is made up when it is first asked for.
     pub fn owner(&self) -> Result<String, ManifestError> {
-        let path = self.dir.join("owner");
+        let path = self.dir.with_file_name("owner");
         let failed = |error| ManifestError::Io { what: "read", path: path.clone(), error };
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -193,7 +193,7 @@ impl Manifests {
         }
         self.make_dir()?;
         let made = crate::capsule::new_token().map_err(io::Error::other).and_then(|owner| {
-            let own = self.dir.join(format!("owner.{owner}"));
+            let own = self.dir.with_file_name(format!("owner.{owner}"));
             write_atomically(&own, owner.as_bytes())?;
             // The first one to come stays.
             match fs::hard_link(&own, &path) {
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn an_owner_is_made_up_once() {
-        let (_dir, manifests) = store();
+        let (dir, manifests) = store();
         let asked: Vec<_> = (0..8)
             .map(|_| {
                 let manifests = manifests.clone();
@@ -303,7 +303,9 @@ mod tests {
             asked.into_iter().map(|asked| asked.join().unwrap()).collect();
         assert_eq!(owners.len(), 1);
         assert_eq!(owners.first().unwrap().len(), 32);
-        assert_eq!(fs::read_dir(manifests.dir()).unwrap().count(), 1);
+        let left: std::collections::BTreeSet<_> =
+            fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["instances", "owner"].map(Into::into).into());
     }
 
     #[test]

@@ -28,7 +28,8 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {0}/host\nAuthorizedKeysFile {0}/key.pub\n\
-             StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nPasswordAuthentication no\n",
+             StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv HOME={0}\n",
+            // Its home is empty, too: what this user's own shell does at its start is none of a test's business.
             dir.display()
         );
         fs::write(dir.join("sshd_config"), config).unwrap();

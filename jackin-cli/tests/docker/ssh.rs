@@ -47,9 +47,11 @@ impl Server {
         fs::write(path("known"), format!("[127.0.0.1]:{port} {host_key}")).unwrap();
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nPasswordAuthentication no\n\
-             KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin prohibit-password\n",
+             KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin prohibit-password\nSetEnv HOME={}\n",
             path("host"),
-            path("key.pub")
+            path("key.pub"),
+            // An empty home: what this user's own shell does at its start is none of a test's business.
+            dir.path().display()
         );
         fs::write(path("sshd_config"), config).unwrap();
         for (name, key) in [("ssh_config", "key"), ("wrong_config", "wrong")] {
