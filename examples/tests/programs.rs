@@ -63,6 +63,15 @@ fn a_command_out_of_a_tool() {
 }
 
 #[test]
+fn a_picture_of_a_screen() {
+    let svg = run("screen_to_svg", &["20", "2"], "\x1b[1;31mtags: <a> & b\x1b[0m\nplain \x1b[44m \x1b[0m\n");
+    assert!(svg.contains("fill=\"#e06c75\" font-weight=\"bold\">tags: &lt;a&gt; &amp; b</text>"), "{svg}");
+    assert!(svg.contains(">plain</text>"), "{svg}");
+    assert_eq!(svg.matches("<rect").count(), 2, "the screen, and a cell with a background:\n{svg}");
+    assert!(svg.ends_with("</svg>\n"));
+}
+
+#[test]
 fn an_orchestrator_of_two_agents() {
     let printed = run("orchestrator", &[], "");
     for line in [
