@@ -71,7 +71,7 @@ impl Device {
     }
 
     /// Writes everything.
-    pub(super) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+    pub(crate) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.write(bytes).await? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),

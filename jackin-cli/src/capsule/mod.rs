@@ -68,7 +68,7 @@ pub(crate) use report::{ReportError, report};
 #[cfg(feature = "host")]
 pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
 #[cfg(feature = "host")]
-pub(crate) use terminal::open_terminal;
+pub(crate) use terminal::{Terminal, open_terminal};
 #[cfg(feature = "host")]
 pub(crate) use user::group_and_home;
 

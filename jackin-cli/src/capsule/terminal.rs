@@ -25,7 +25,7 @@ pub(super) fn leave() -> String {
 /// The operator's terminal in raw mode, on the alternate screen. Dropping it restores what was there, so every way out
 /// of the client, a panic included, leaves a usable terminal; a guard does the same for a client that was killed.
 #[derive(Debug)]
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     tty: File,
     before: Termios,
     /// Told last that everything is in order.
@@ -34,7 +34,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Takes the terminal over.
-    pub(super) fn enter() -> Result<Self> {
+    pub(crate) fn enter() -> Result<Self> {
         require_terminal()?;
         let tty = open_terminal().context("cannot open the terminal")?;
         let before = termios::tcgetattr(&tty).context("cannot read the terminal's settings")?;
@@ -67,7 +67,7 @@ impl Terminal {
         write_blocking(ENTER);
     }
 
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         match termios::tcgetwinsize(&self.tty) {
             Ok(size) if size.ws_row > 0 && size.ws_col > 0 => Size::new(size.ws_row, size.ws_col),
             _ => Size::default(),
@@ -75,7 +75,7 @@ impl Terminal {
     }
 
     /// The device itself, for reading keys and drawing.
-    pub(super) fn device(&self) -> Result<Device> {
+    pub(crate) fn device(&self) -> Result<Device> {
         self.tty.try_clone().and_then(Device::watch).context("cannot watch the terminal")
     }
 }

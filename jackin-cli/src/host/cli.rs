@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::{ask, console, doctor, hooks, list, load, status, tags, values};
+use super::{ask, console, doctor, hooks, list, load, play, status, tags, values};
 use crate::capsule::{self, CapsuleArgs, block_on};
 use crate::config::{self, ConfigArgs, Known, Loaded};
 use crate::demo;
@@ -55,6 +55,8 @@ enum Command {
     Ack(ask::SessionArgs),
     /// Record a session as asciicast
     Record(ask::RecordArgs),
+    /// Play a recording on this terminal
+    Play(play::PlayArgs),
     /// Correct and look into what agents declare with <jackin:…> tags
     Tags(tags::TagsArgs),
     /// Start an ended instance again, as it was
@@ -144,6 +146,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Explain(args) => on(|loaded| async move { ask::explain_status(&loaded, args).await }),
         Command::Ack(args) => on(|loaded| async move { ask::ack(&loaded, args).await }),
         Command::Record(args) => on(|loaded| async move { ask::record(&loaded, args).await }),
+        Command::Play(args) => block_on(play::play(&args)),
         Command::Restart(args) => on(|loaded| async move { load::restart(&loaded, &args).await }),
         Command::Eject(args) => on(|loaded| async move { load::eject(&loaded, args).await }),
         Command::Exile(args) => on(|loaded| async move { load::exile(&loaded, args).await }),

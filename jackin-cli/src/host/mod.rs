@@ -17,6 +17,7 @@ mod load;
 mod manifest;
 mod plan;
 mod planning;
+mod play;
 mod run_plan;
 mod skills;
 mod status;

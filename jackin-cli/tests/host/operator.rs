@@ -58,6 +58,8 @@ impl Operator {
             // What runs on this machine's engine, perhaps somebody's work, is none of these tests' business.
             .env("DOCKER_HOST", format!("unix://{}/no-engine.sock", self.dir.path().display()))
             .env("SHELL", "/bin/sh")
+            // What others have in containers of this machine is none of these tests' business.
+            .env("DOCKER_HOST", format!("unix://{}", self.dir.path().join("docker.sock").display()))
             .stdin(Stdio::null());
         command
     }
