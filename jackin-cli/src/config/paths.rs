@@ -86,6 +86,11 @@ impl Paths {
         self.home.join("worktrees")
     }
 
+    /// What happened in instances.
+    pub fn history(&self) -> PathBuf {
+        self.home.join("history")
+    }
+
     /// Recordings of sessions.
     pub fn recordings(&self) -> PathBuf {
         self.home.join("recordings")

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::{ask, console, doctor, hooks, list, load, play, status, tags, values};
+use super::{ask, console, doctor, hooks, list, load, log, play, status, tags, values};
 use crate::capsule::{self, CapsuleArgs, block_on};
 use crate::config::{self, ConfigArgs, Known, Loaded};
 use crate::demo;
@@ -45,6 +45,8 @@ enum Command {
     Wait(ask::WaitArgs),
     /// Print what happens in all instances, as it happens
     Events(ask::EventsArgs),
+    /// Print what happened in instances: statuses, tags, beginnings and ends
+    Log(log::LogArgs),
     /// Type a prompt into a session; refused while its agent is busy or asks
     Send(ask::SendArgs),
     /// Print what stands on a session's screen
@@ -141,6 +143,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Ls(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
         Command::Wait(args) => on(|loaded| async move { ask::wait(&loaded, args).await }),
         Command::Events(args) => on(|loaded| async move { ask::events(&loaded, args).await }),
+        Command::Log(args) => on(|loaded| async move { log::log(&loaded, &args).await }),
         Command::Send(args) => on(|loaded| async move { ask::send(&loaded, args).await }),
         Command::Read(args) => on(|loaded| async move { ask::read(&loaded, args).await }),
         Command::Explain(args) => on(|loaded| async move { ask::explain_status(&loaded, args).await }),

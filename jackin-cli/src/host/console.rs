@@ -27,7 +27,7 @@ pub(super) async fn console(loaded: Loaded) -> Result<u8> {
 /// The console over these hosts.
 pub(crate) async fn show(loaded: &Loaded, fleet: Fleet) -> Result<u8> {
     let github = Arc::new(Github::new(&loaded.config.github));
-    let events = Courier::new(&fleet, github.clone()).beside(fleet.follow());
+    let events = Courier::new(loaded, &fleet, github.clone()).beside(fleet.follow());
     let actions = HostActions { loaded: loaded.clone(), fleet: fleet.clone(), github };
     console::run(loaded, fleet, events, actions).await
 }

@@ -15,7 +15,9 @@ use tokio::time::Instant;
 use super::fleet::{Fleet, Member};
 use super::follow::{FleetEvent, follow_instance};
 use super::github::{Github, Pull};
+use super::history::History;
 use crate::client::Client;
+use crate::config::Loaded;
 
 /// How long until a pull request is asked for again while its checks run, and otherwise.
 const CHECKING: Duration = Duration::from_secs(60);
@@ -35,11 +37,18 @@ const WAITING: usize = 1024;
 pub(super) struct Courier {
     fleet: Fleet,
     github: Arc<Github>,
+    /// Where what is heard on the way is written down.
+    history: Arc<History>,
 }
 
 impl Courier {
-    pub(super) fn new(fleet: &Fleet, github: Arc<Github>) -> Self {
-        Self { fleet: fleet.clone(), github }
+    pub(super) fn new(loaded: &Loaded, fleet: &Fleet, github: Arc<Github>) -> Self {
+        Self { fleet: fleet.clone(), github, history: Arc::new(History::begin(&loaded.paths)) }
+    }
+
+    /// The history that it writes.
+    pub(super) fn history(&self) -> &History {
+        &self.history
     }
 
     /// Attends to every instance that these events tell of. They are passed on.
@@ -150,6 +159,7 @@ impl Rounds {
     }
 
     fn note(&mut self, event: &FleetEvent) {
+        self.courier.history.note(event);
         match event {
             FleetEvent::Snapshot(snapshot) => {
                 // A capsule that was started again has forgotten what it was told.

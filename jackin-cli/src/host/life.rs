@@ -247,7 +247,7 @@ pub(super) async fn attach_member(member: &Member, part: capsule::Part) -> Resul
 /// what became of its pull request.
 pub(super) async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, read_only: bool) -> Result<u8> {
     let part = if read_only { capsule::Part::Viewer } else { capsule::Part::Operator };
-    let courier = Courier::new(fleet, Arc::new(Github::new(&loaded.config.github)));
+    let courier = Courier::new(loaded, fleet, Arc::new(Github::new(&loaded.config.github)));
     let attached = attach_member(member, part);
     tokio::pin!(attached);
     let parting = tokio::select! {

@@ -1,5 +1,6 @@
 //! `jackin load`, `hardline`, `restart`, `eject`, `exile`, `gc` and `watch`.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -15,6 +16,7 @@ use serde_json::json;
 use super::courier::Courier;
 use super::fleet::{Fleet, InstanceState, Member};
 use super::github::Github;
+use super::history;
 use super::life::{self, Found, say};
 use super::list;
 use super::planning::PlanArgs;
@@ -121,7 +123,7 @@ pub(super) struct WatchArgs {
 /// Cleans up after instances as they end.
 pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
     let fleet = Fleet::new(loaded);
-    let courier = Courier::new(&fleet, Arc::new(Github::new(&loaded.config.github)));
+    let courier = Courier::new(loaded, &fleet, Arc::new(Github::new(&loaded.config.github)));
     if let Some(instance) = &args.instance {
         let member = fleet.find(instance).await?;
         let mut changes = member.backend.watch().await?;
@@ -130,7 +132,11 @@ pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
         loop {
             match life::reconcile(&fleet, instance, false).await {
                 Ok(Found::Alive) => {}
-                Ok(Found::Kept(_) | Found::TakenAway(_)) => return Ok(0),
+                Ok(Found::Kept(ending)) => {
+                    courier.history().ended(instance, &ending);
+                    return Ok(0);
+                }
+                Ok(Found::TakenAway(_)) => return Ok(0),
                 Err(error) => say(&format!("{error:#}")),
             }
             tokio::select! {
@@ -263,7 +269,7 @@ pub(super) struct ExileArgs {
 
 #[derive(Debug, Args)]
 struct PurgeArgs {
-    /// Delete recordings, too; asks first
+    /// Delete recordings and history, too; asks first
     #[arg(long)]
     purge: bool,
     /// Do not ask
@@ -301,20 +307,26 @@ async fn eject_all(
     instances: Vec<InstanceName>,
     args: &PurgeArgs,
 ) -> Result<u8> {
-    let recordings: Vec<_> = instances
+    let kept: Vec<_> = instances
         .iter()
-        .map(|name| loaded.paths.recordings().join(name.as_str()))
-        .filter(|dir| dir.exists())
+        .flat_map(|name| {
+            let recordings = loaded.paths.recordings().join(name.as_str());
+            history::files_of(&loaded.paths, name).into_iter().chain([recordings])
+        })
+        .filter(|path| path.exists())
         .collect();
     if args.purge && !args.yes {
-        ensure!(io::stdin().is_terminal(), "--purge deletes recordings for good: add --yes if that is meant");
+        ensure!(
+            io::stdin().is_terminal(),
+            "--purge deletes recordings and history for good: add --yes if that is meant"
+        );
         let names: Vec<&str> = instances.iter().map(InstanceName::as_str).collect();
         let mut stderr = io::stderr();
         write!(stderr, "This ends {} and deletes for good:", names.join(", "))?;
-        for dir in &recordings {
-            write!(stderr, "\n  {}", dir.display())?;
+        for path in &kept {
+            write!(stderr, "\n  {}", path.display())?;
         }
-        write!(stderr, "{}\nGo on? [y/N] ", if recordings.is_empty() { " nothing else" } else { "" })?;
+        write!(stderr, "{}\nGo on? [y/N] ", if kept.is_empty() { " nothing else" } else { "" })?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         if !matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -349,8 +361,9 @@ async fn eject_all(
         }));
     }
     if args.purge {
-        for dir in recordings {
-            std::fs::remove_dir_all(&dir).with_context(|| format!("cannot delete {}", dir.display()))?;
+        for path in kept {
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.with_context(|| format!("cannot delete {}", path.display()))?;
         }
     }
     if args.json {

@@ -4,6 +4,7 @@
 mod support;
 
 mod context;
+mod history;
 mod interrupted;
 mod life;
 mod operator;

@@ -86,4 +86,5 @@ fn what_cannot_be_copied_is_told() {
     operator.configure(&ROLE.replace("mine", "../mine"));
     let (code, told) = operator.refused(&["load", "smith", "--detach"]);
     assert!(code == 2 && told.contains("config.toml:3: ") && told.contains("no skill's name"), "{told}");
+    operator.configure("");
 }

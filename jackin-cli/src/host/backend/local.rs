@@ -2,7 +2,7 @@
 //! the agents: they are the operator's own processes.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -97,6 +97,9 @@ fn names(pid: Pid, word: &[u8]) -> bool {
     let mut words = line.split(|byte| *byte == 0);
     words.any(|found| found == b"daemon") && words.any(|found| found == word)
 }
+
+/// How much of a capsule's log is read: the end of it.
+const LONGEST_LOG: u64 = 16 << 20;
 
 /// What a capsule writes down at its end.
 const END_RECORD: &str = "exit.json";
@@ -218,6 +221,24 @@ impl Backend for LocalBackend {
 
     async fn socket(&self, instance: &InstanceName) -> Option<PathBuf> {
         Some(self.paths.socket(instance))
+    }
+
+    async fn log(&self, instance: &InstanceName) -> Result<Option<Vec<u8>>, BackendError> {
+        if self.inspect(instance).await? == Life::Absent {
+            return Err(BackendError::NotFound(instance.clone()));
+        }
+        let path = self.paths.socket(instance).with_extension("log");
+        let mut text = Vec::new();
+        let read = fs::File::open(&path).and_then(|mut file| {
+            let len = file.metadata()?.len();
+            file.seek(SeekFrom::Start(len.saturating_sub(LONGEST_LOG)))?;
+            file.take(LONGEST_LOG).read_to_end(&mut text)
+        });
+        match read {
+            Ok(_) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed("read", &path, &error)),
+        }
     }
 
     async fn stop(&self, instance: &InstanceName) -> Result<(), BackendError> {

@@ -43,6 +43,11 @@ pub trait Backend: Send + Sync {
     /// The socket's file, where the capsule can be reached at one on this machine.
     async fn socket(&self, instance: &InstanceName) -> Option<PathBuf>;
 
+    /// What an instance's capsule logged about itself, as far as it is kept; none if it logged nothing. It need not run.
+    async fn log(&self, _instance: &InstanceName) -> Result<Option<Vec<u8>>, BackendError> {
+        Ok(None)
+    }
+
     /// Ends an instance: in order if it lets itself be ended, otherwise by force. It is ended afterwards.
     async fn stop(&self, instance: &InstanceName) -> Result<(), BackendError>;
 

@@ -14,7 +14,7 @@ use jackin_core::{AgentStatus, InstanceName};
 
 use super::connection::{ASK, Connection, Trouble, within};
 use super::labels::{self, Labels};
-use super::{END_RECORD, archive};
+use super::{END_RECORD, LOG, archive};
 use crate::capsule::EndRecord;
 use crate::host::backend::{BackendError, Changes, Ending, Found, Life};
 
@@ -23,6 +23,10 @@ const LARGEST_RECORD: usize = 32 << 20;
 
 /// How many of a container's last lines are told when it failed.
 const LAST_LINES: &str = "12";
+
+/// How much of a capsule's log is read, and how many lines of what a container printed.
+const LONGEST_LOG: usize = 16 << 20;
+const PRINTED_LINES: &str = "5000";
 
 /// How many instances are looked at at a time.
 const AT_ONCE: usize = 8;
@@ -165,9 +169,33 @@ fn seconds(time: &str) -> Option<i64> {
     Some(days * 86_400 + clock - offset)
 }
 
+/// What an instance's capsule logged: to its file, or else what its container printed.
+pub(super) async fn log(
+    engine: &Connection,
+    docker: &Docker,
+    instance: &InstanceName,
+) -> Result<Option<Vec<u8>>, BackendError> {
+    if matches!(inspect(engine, docker, instance).await?, Life::Absent) {
+        return Err(BackendError::NotFound(instance.clone()));
+    }
+    let container = labels::container(instance);
+    let file = archive::read(docker, &container, LOG, LONGEST_LOG).await;
+    if let Some(text) = file.map_err(|trouble| engine.told("read its log", trouble))? {
+        return Ok(Some(text));
+    }
+    let printed = printed(docker, &container, PRINTED_LINES).await;
+    Ok(Some(printed).filter(|text| !text.is_empty()))
+}
+
 /// The last lines that a container printed, as the end of a sentence.
 pub(super) async fn last_words(docker: &Docker, container: &str) -> String {
-    let options = LogsOptionsBuilder::new().stdout(true).stderr(true).tail(LAST_LINES).build();
+    let text = printed(docker, container, LAST_LINES).await;
+    let text = String::from_utf8_lossy(&text);
+    if text.trim().is_empty() { String::new() } else { format!("; its last words:\n{}", text.trim_end()) }
+}
+
+async fn printed(docker: &Docker, container: &str, lines: &str) -> Vec<u8> {
+    let options = LogsOptionsBuilder::new().stdout(true).stderr(true).tail(lines).build();
     let collect = async {
         let mut text = Vec::new();
         let mut lines = Box::pin(docker.logs(container, Some(options)));
@@ -181,9 +209,7 @@ pub(super) async fn last_words(docker: &Docker, container: &str) -> String {
         }
         Ok(text)
     };
-    let text = within(ASK, collect).await.unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    if text.trim().is_empty() { String::new() } else { format!("; its last words:\n{}", text.trim_end()) }
+    within(ASK, collect).await.unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -48,6 +48,8 @@ const RUN_DIR: &str = "/jackin/run";
 const CONFIG: &str = "/jackin/run/agent.toml";
 /// The operator's rules for screens; a capsule looks for them beside its configuration.
 const RULES_DIR: &str = "/jackin/run/rules";
+/// What the capsule logs where it was told to.
+const LOG: &str = "/jackin/run/jackin.log";
 /// The agents' socket is in it.
 const AGENT_DIR: &str = "/jackin/agent";
 const STATE_DIR: &str = "/jackin/state";
@@ -112,6 +114,11 @@ impl Backend for DockerBackend {
             Way::Socket(path) => Some(path),
             Way::Bridge => None,
         }
+    }
+
+    async fn log(&self, instance: &InstanceName) -> Result<Option<Vec<u8>>, BackendError> {
+        let docker = self.engine.docker(self.engine.patience()).await?;
+        life::log(&self.engine, &docker, instance).await
     }
 
     async fn stop(&self, instance: &InstanceName) -> Result<(), BackendError> {
