@@ -124,6 +124,12 @@ struct Cli {
     capsule: CapsuleArgs,
 }
 
+/// The words of the command line.
+#[cfg(all(test, feature = "host"))]
+pub(crate) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// The `jackin-capsule` program.
 pub fn main() -> ExitCode {
     exit(run(Cli::parse().capsule))

@@ -45,6 +45,8 @@ mod watch;
 
 #[cfg(feature = "host")]
 pub(crate) use agents::{runtime_of, runtimes};
+#[cfg(all(test, feature = "host"))]
+pub(crate) use args::command;
 pub use args::{CapsuleArgs, main, run};
 #[cfg(feature = "host")]
 pub(crate) use args::{block_on, exit};

@@ -18,8 +18,7 @@ use crate::tools::{self, ToolArgs};
     name = "jackin",
     version,
     about = "Run many coding agents side by side and always know which one needs you",
-    after_help = "Exit codes: 0 done; 1 refused or failed, with the reason on standard error; 2 a mistake in the \
-                  configuration or on the command line; 124 the time ran out."
+    after_help = manual::exit_codes()
 )]
 struct Cli {
     #[command(subcommand)]
@@ -69,7 +68,7 @@ enum Command {
     Exile(load::ExileArgs),
     /// Take away what interrupted commands and ended instances left
     Gc(load::GcArgs),
-    /// Clean up after instances as they end
+    /// Follow instances: clean up as they end, keep their history, tell them of their pull requests
     Watch(load::WatchArgs),
     /// Run an agent without a terminal and keep a record
     Run(Box<RunArgs>),
@@ -128,7 +127,7 @@ fn carry_out(command: Command) -> Result<u8> {
             clap_complete::generate(shell, &mut Cli::command(), "jackin", &mut std::io::stdout());
             Ok(0)
         }
-        Command::Man { dir } => manual(dir.as_deref()),
+        Command::Man { dir } => manual::manual(dir.as_deref()),
         Command::Status(args) => match status::run(args) {
             status::Outcome::Done(result) => result,
             status::Outcome::List(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
@@ -179,19 +178,11 @@ fn with<T>(configuration: Result<T, config::LoadError>, command: impl FnOnce(T) 
 /// The exit code for a mistake in the configuration.
 const WRONG: u8 = 2;
 
-fn manual(dir: Option<&std::path::Path>) -> Result<u8> {
-    match dir {
-        Some(dir) => {
-            std::fs::create_dir_all(dir)?;
-            clap_mangen::generate_to(Cli::command(), dir)?;
-        }
-        None => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
-    }
-    Ok(0)
-}
-
 #[cfg(test)]
 mod documented;
+#[cfg(test)]
+mod help;
+mod manual;
 
 #[cfg(test)]
 mod tests {
