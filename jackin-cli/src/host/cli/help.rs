@@ -67,7 +67,8 @@ fn every_help_keeps_to_the_conventions() {
             let begins_well = first.is_some_and(|first| first.is_uppercase() || !first.is_alphabetic());
             let is_a_word =
                 help.split([',', ' ']).next().is_some_and(|word| word.chars().all(char::is_lowercase));
-            if !begins_well && !(is_a_word && help.contains(',')) {
+            let is_a_list = is_a_word && help.contains(',');
+            if !begins_well && !is_a_list {
                 wrong.push(format!("{path}{what} does not begin with a capital: {help}"));
             }
             if help.trim_end().ends_with('.') {

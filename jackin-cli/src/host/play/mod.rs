@@ -207,7 +207,8 @@ async fn show(screen: &mut Screen, steps: Steps, speed: Speed) -> Result<Option<
         viewer: Viewer::new(client),
         steps,
         next: None,
-        over: None,
+        over: false,
+        trouble: None,
         progress: Progress::new(speed),
     };
     let mut buf = [0; 1024];
@@ -215,10 +216,10 @@ async fn show(screen: &mut Screen, steps: Steps, speed: Speed) -> Result<Option<
         playing.advance();
         playing.draw(&device).await?;
         if playing.is_over() {
-            return Ok(playing.over.flatten());
+            return Ok(playing.trouble);
         }
         let wake = playing.wake();
-        let wants_step = playing.next.is_none() && playing.over.is_none();
+        let wants_step = playing.next.is_none() && !playing.over;
         let [terminate, hangup] = &mut ends;
         tokio::select! {
             biased;
@@ -290,21 +291,23 @@ struct Playing<'s> {
     viewer: Viewer,
     steps: Steps,
     next: Option<Step>,
-    /// There are no more steps, because of this if it is none.
-    over: Option<Option<String>>,
+    /// There are no more steps,
+    over: bool,
+    /// and this is why, where it is not the recording's end.
+    trouble: Option<String>,
     progress: Progress,
 }
 
 impl Playing<'_> {
     fn is_over(&self) -> bool {
-        self.over.is_some() && self.next.is_none() && self.screen.mux.viewer_due(&self.viewer).is_none()
+        self.over && self.next.is_none() && self.screen.mux.viewer_due(&self.viewer).is_none()
     }
 
     fn got(&mut self, step: Option<Result<Step, String>>) {
         match step {
             Some(Ok(step)) => self.next = Some(step),
-            Some(Err(trouble)) => self.over = Some(Some(trouble)),
-            None => self.over = Some(None),
+            Some(Err(trouble)) => (self.over, self.trouble) = (true, Some(trouble)),
+            None => self.over = true,
         }
     }
 
@@ -324,7 +327,7 @@ impl Playing<'_> {
                 Ok(step) => self.got(Some(step)),
                 Err(mpsc::error::TryRecvError::Empty) => return,
                 Err(mpsc::error::TryRecvError::Disconnected) => {
-                    self.over.get_or_insert(None);
+                    self.over = true;
                     return;
                 }
             }
