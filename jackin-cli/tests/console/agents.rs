@@ -9,8 +9,7 @@ fn a_pane_is_split_and_what_was_started_is_selected() {
     let operator = Operator::new();
     operator.agent("one");
     let mut terminal = operator.terminal("console", 24, 80);
-    terminal.wait_for("── one ");
-
+    terminal.wait_for("ready");
     terminal.type_in("|");
     terminal.wait_for("a shell started beside it");
     terminal.wait_for("── one·2 ");
@@ -33,7 +32,6 @@ fn a_recording_outlives_its_instance() {
     let operator = Operator::new();
     operator.agent("one");
     let mut terminal = operator.terminal("console", 24, 80);
-    terminal.wait_for("── one ");
     terminal.wait_for("ready");
     terminal.type_in("w");
     terminal.wait_for("● rec");
@@ -62,7 +60,6 @@ fn a_result_is_marked_as_seen_and_a_crash_is_cleared_or_started_again() {
     let operator = Operator::new();
     operator.agent("one");
     let mut terminal = operator.terminal("console", 24, 80);
-    terminal.wait_for("── one ");
     operator.works("one");
     terminal.wait_for("● 1 working");
     operator.finishes("one");

@@ -4,6 +4,7 @@
 mod support;
 
 mod agents;
+mod first_steps;
 mod mouse;
 mod notified;
 mod operator;

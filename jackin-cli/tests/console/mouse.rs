@@ -57,7 +57,7 @@ fn the_mouse_does_what_the_keys_do() {
     // The bar: a key, a tool.
     terminal.type_in("\x1b");
     click(&terminal, "? help");
-    terminal.wait_for("moves the selection up");
+    terminal.wait_for("attaches to the selected session");
     terminal.wait_for("1–22 of");
     terminal.type_in("\x1b[<65;40;12M");
     terminal.wait_for("4–25 of");
@@ -75,6 +75,7 @@ fn the_mouse_does_what_the_keys_do() {
     terminal.type_in(":");
     terminal.wait_for("Commands");
     terminal.type_in("repairs");
+    terminal.wait_for("> repairs");
     click(&terminal, "Repairs the agent's tags");
     click(&terminal, "a adds");
     click(&terminal, "│ issue");

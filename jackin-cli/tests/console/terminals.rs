@@ -29,7 +29,7 @@ fn a_terminal_that_says_to_be_light_gets_colours_that_are_read_on_white() {
     assert!(!text.contains('╭') && text.contains("? help"), "the answer pressed keys:\n{text}");
     // What is typed after it is typed.
     terminal.type_in("?");
-    terminal.wait_for("moves the selection up");
+    terminal.wait_for("attaches to the selected session");
     terminal.type_in("\x07q");
     assert_eq!(terminal.exit_code(), 0);
 
@@ -76,7 +76,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
     terminal.wait_for("No agents yet");
     // It works whatever is open.
     terminal.type_in("?");
-    terminal.wait_for("moves the selection up");
+    terminal.wait_for("attaches to the selected session");
     terminal.type_in("\x1a");
     terminal.wait_for("it has STOPPED");
     eventually("the shell has looked", || {
@@ -89,7 +89,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
         assert!(contains(&bytes, mode.as_bytes()), "{}", mode.escape_debug());
     }
     terminal.type_in("\r");
-    terminal.wait_for("moves the selection up");
+    terminal.wait_for("attaches to the selected session");
     terminal.type_in("qq");
     terminal.wait_for("it ENDED with 0");
     assert_eq!(terminal.exit_code(), 0);
@@ -197,7 +197,7 @@ fn an_agent_that_writes_sequences_everywhere_drives_no_terminal() {
             json!({"event": "assistant-text", "message_id": number.to_string(), "chunk": chunk, "end": true});
         operator.reports("one", &event);
         operator.asks("one", &format!("{text} number {number}?"));
-        terminal.wait_for(&format!("number {number}?"));
+        terminal.wait_for("? 1 need you");
         terminal.type_in("r");
         terminal.wait_for("Answer one");
         terminal.type_in("\x07t");
@@ -207,6 +207,7 @@ fn an_agent_that_writes_sequences_everywhere_drives_no_terminal() {
         terminal.type_in("\x07");
         terminal.wait_until_text("it is closed", |text| !text.contains("Why one"));
         operator.reports("one", &json!({"event": "waiting-resolved"}));
+        terminal.wait_for("● 1 working");
     }
     let bytes = terminal.bytes();
     let text = std::str::from_utf8(&bytes).expect("the console writes UTF-8");

@@ -108,7 +108,7 @@ fn an_instance_that_hangs_holds_up_nothing() {
     terminal.wait_for("attaching to hangs");
     terminal.type_in("x\x07d");
     terminal.type_in("?");
-    terminal.wait_for("moves the selection up");
+    terminal.wait_for("attaches to the selected session");
     terminal.type_in("\x07\x7f");
     terminal.wait_for("well");
     signal("CONT", &pid);
@@ -124,12 +124,11 @@ fn a_new_agent_appears_and_is_ejected_and_signals_restore_the_terminal() {
     terminal.type_in("c");
     terminal.wait_for("New agent");
     terminal.wait_for("the usual one");
-    // The last choice of agents is the shell.
-    terminal.type_in("\x1b[B\x1b[B\x1b[D");
-    terminal.wait_for("shell");
+    terminal.type_in("\x1b[B\x1b[Bs");
+    terminal.wait_for("◂ shell ▸");
     terminal.type_in("\r");
     terminal.wait_for("work was started");
-    terminal.wait_for("── work");
+    terminal.wait_for("── work · Shell");
     terminal.resize(15, 60);
     terminal.wait_for("1 agent");
     terminal.type_in("e");
@@ -162,7 +161,7 @@ fn a_key_wakes_a_console_in_which_nothing_happens() {
     terminal.type_in("\x1b[O");
     for _ in 0..5 {
         terminal.type_in("?");
-        terminal.wait_for("moves the selection up");
+        terminal.wait_for("attaches to the selected session");
         terminal.type_in("\x07");
         terminal.wait_for("No agents yet");
     }

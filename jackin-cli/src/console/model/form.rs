@@ -109,6 +109,18 @@ impl Form {
         }
     }
 
+    /// Takes the next choice of the field that begins with this letter.
+    pub(crate) fn jump(&mut self, letter: char) {
+        let (_, before) = self.show(self.at);
+        loop {
+            self.turn(1);
+            let (_, chosen) = self.show(self.at);
+            if chosen == before || chosen.starts_with(letter) {
+                return;
+            }
+        }
+    }
+
     /// A field's name and what is chosen.
     pub(crate) fn show(&self, field: Field) -> (&'static str, String) {
         let or_usual = |chosen: Option<String>| chosen.unwrap_or_else(|| USUAL.to_owned());

@@ -6,6 +6,7 @@ pub(crate) mod choose;
 pub(crate) mod fleet;
 pub(crate) mod form;
 pub(crate) mod input;
+pub(crate) mod keys;
 pub(crate) mod modal;
 pub(crate) mod notice;
 pub(crate) mod preview;

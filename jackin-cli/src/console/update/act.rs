@@ -2,7 +2,7 @@
 
 use jackin_core::Attention;
 use jackin_core::protocol::control::Direction;
-use jackin_tools::ConsoleAction;
+use jackin_tools::{ConsoleAction, Tool};
 
 use super::{Effect, links, orders};
 use crate::config::Grouping;
@@ -10,7 +10,7 @@ use crate::console::model::choose::{Choice, Choose};
 use crate::console::model::input::Input;
 use crate::console::model::modal::{Confirm, Modal, Pick};
 use crate::console::model::rows::Row;
-use crate::console::model::{Area, Model, Selected};
+use crate::console::model::{Area, Model, Selected, keys};
 
 /// Does what a key stands for.
 pub(super) fn act(model: &mut Model, action: ConsoleAction, effects: &mut Vec<Effect>) {
@@ -43,7 +43,8 @@ pub(super) fn act(model: &mut Model, action: ConsoleAction, effects: &mut Vec<Ef
         A::Copy => links::copy(model, effects),
         A::OpenLink => links::open_link(model, effects),
         A::RepairTags => {
-            if let Some(instance) = orders::running(model, "its tags can be repaired while it runs") {
+            if let Some(instance) = orders::running(model, "R starts it again, and its tags can be repaired")
+            {
                 model.modals.push(Modal::Tags { instance, at: model.detail_at });
             }
         }
@@ -171,30 +172,21 @@ fn group(model: &mut Model) {
 
 /// Every action and every tool, to be found by its words.
 fn palette(model: &mut Model) {
-    let mut choices: Vec<Choice<Pick>> = Vec::new();
-    for reserved in jackin_tools::RESERVED_KEYS {
-        let text = capital(reserved.action.does());
-        match choices.iter_mut().find(|choice| choice.text == text) {
-            Some(choice) => choice.hint = format!("{} {}", choice.hint, reserved.key),
-            None => choices.push(Choice {
-                text,
-                hint: reserved.key.to_string(),
-                value: Pick::Do(reserved.action),
-            }),
-        }
-    }
-    for tool in model.visible_tools().into_iter().rev() {
-        let choice = Choice {
-            text: format!("Tool: {}", tool.name),
-            hint: tool.key.to_string(),
-            value: Pick::Tool(tool.key),
-        };
-        choices.insert(0, choice);
-    }
+    let tool = |tool: &Tool| Choice {
+        text: format!("Tool: {}", tool.name),
+        hint: tool.key.to_string(),
+        value: Pick::Tool(tool.key),
+    };
+    let mut choices: Vec<Choice<Pick>> = model.visible_tools().into_iter().map(tool).collect();
     if !model.runs.all().is_empty() {
         let text = "Show what tools printed".to_owned();
         choices.push(Choice { text, hint: String::new(), value: Pick::Outputs });
     }
+    choices.extend(keys::actions().into_iter().map(|(action, hint)| Choice {
+        text: capital(action.does()),
+        hint,
+        value: Pick::Do(action),
+    }));
     model.modals.push(Modal::Choose { title: "Commands".to_owned(), list: Choose::new(choices) });
 }
 

@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jackin_core::protocol::control::{Launch, Request};
+use jackin_tags::TagValue;
 
 use super::{Effect, Purpose, act, call, links, tags, tools};
 use crate::console::model::Model;
@@ -105,6 +106,7 @@ fn form_key(model: &mut Model, mut form: Form, key: KeyEvent, effects: &mut Vec<
         KeyCode::Left if !typing || at_start => form.turn(-1),
         KeyCode::Right if !typing || at_end => form.turn(1),
         KeyCode::Char(' ') if !typing => form.turn(1),
+        KeyCode::Char(letter) if !typing => form.jump(letter),
         _ if typing => {
             form.target.key(key);
         }
@@ -140,12 +142,18 @@ fn output_key(
 ) -> Option<Scroll> {
     let page = usize::from(model.scene.modal_rows);
     let known = model.runs.get(run)?;
+    let closed = closes(key) || matches!(key.code, KeyCode::Enter | KeyCode::Char('q'));
     match key.code {
-        _ if closes(key) => return None,
-        KeyCode::Enter | KeyCode::Char('q') => return None,
+        _ if closed => {
+            if known.end.is_none() {
+                model
+                    .say(format!("{} goes on; : and \"show what tools printed\" bring it back", known.title));
+            }
+            return None;
+        }
         KeyCode::Char('y') => {
             let (text, count) = (known.text(), known.lines.len());
-            model.say(format!("copied {count} lines"));
+            model.say(if count == 1 { "copied a line".to_owned() } else { format!("copied {count} lines") });
             effects.push(Effect::Copy(text));
         }
         KeyCode::Char('w') => effects.push(Effect::Keep { name: known.title.clone(), text: known.text() }),
@@ -221,8 +229,9 @@ fn done_asking(model: &mut Model, ask: &Ask, effects: &mut Vec<Effect>) -> bool 
         AskFor::Tool { key, of } => tools::answered(model, *key, of.as_ref(), text, effects),
         AskFor::Tag { instance, kind, instead } => {
             let value = text.trim().to_owned();
-            if value.is_empty() {
-                model.complain("write a value");
+            // What the capsule would refuse can be mended here.
+            if let Err(error) = TagValue::parse(kind, &value) {
+                model.complain(format!("not a value for {kind}: {error}"));
                 return true;
             }
             let tag = |value: String, set| Effect::Tag {

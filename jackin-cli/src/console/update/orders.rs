@@ -18,22 +18,14 @@ pub(super) fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(key) = model.key().cloned() else {
         return model.say("nothing is selected");
     };
-    let over = model.session().is_some_and(|session| session.status.is_over());
-    match model.instance().map(|instance| &instance.presence) {
-        Some(Presence::Running) if !over => {
-            let request =
-                key.session.map_or(Request::Status {}, |session_id| Request::SessionFocus { session_id });
-            effects.push(call(&key.instance, request, Purpose::Attach(key.clone())));
-            model.say(format!("attaching to {}", key.instance));
-            model.attaching = Some(key);
-        }
-        Some(Presence::Silent(why)) => model.complain(format!("{} does not answer: {why}", key.instance)),
-        Some(Presence::Starting) => model.say("it is still being made"),
-        Some(Presence::Running | Presence::Ended(_)) => {
-            model.complain("it has ended: R starts it again, e ejects it");
-        }
-        None => {}
+    let Some(instance) = running(model, "R starts it again, e ejects it") else { return };
+    if model.session().is_some_and(|session| session.status.is_over()) {
+        return model.complain("it has ended: R starts it again, Space clears it");
     }
+    let request = key.session.map_or(Request::Status {}, |session_id| Request::SessionFocus { session_id });
+    effects.push(call(&instance, request, Purpose::Attach(key.clone())));
+    model.say(format!("attaching to {instance}"));
+    model.attaching = Some(key);
 }
 
 pub(super) fn new_agent(model: &mut Model) {
@@ -57,20 +49,24 @@ pub(super) fn new_agent(model: &mut Model) {
     model.modals.push(Modal::NewAgent(Form::new(&model.config, hosts, targets, selected)));
 }
 
-/// The selected instance, if its capsule can be asked.
-pub(super) fn running(model: &mut Model, why: &str) -> Option<InstanceName> {
-    let instance = model.key().map(|key| key.instance.clone());
-    match instance {
-        Some(instance) if runs(model, &instance) => Some(instance),
-        Some(instance) => {
-            model.complain(format!("{instance} does not run: {why}"));
-            None
+/// The selected instance, if its capsule can be asked; else the operator is told why not. `ended` is what can be done
+/// when it has ended.
+pub(super) fn running(model: &mut Model, ended: &str) -> Option<InstanceName> {
+    let Some(instance) = model.instance() else {
+        model.say("no agent is selected");
+        return None;
+    };
+    let name = instance.name.clone();
+    match &instance.presence {
+        Presence::Running => return Some(name),
+        Presence::Starting => model.say(format!("{name} is still being made")),
+        Presence::Silent(why) => {
+            let text = format!("{name} does not answer: {why}");
+            model.complain(text);
         }
-        None => {
-            model.say("no agent is selected");
-            None
-        }
+        Presence::Ended(_) => model.complain(format!("{name} has ended: {ended}")),
     }
+    None
 }
 
 /// The selected session, if its capsule can be asked.
@@ -84,7 +80,7 @@ fn session(model: &mut Model, why: &str) -> Option<(RowKey, Session)> {
 }
 
 pub(super) fn split(model: &mut Model, direction: Direction, effects: &mut Vec<Effect>) {
-    let Some((key, session)) = session(model, "start it again first") else { return };
+    let Some((key, session)) = session(model, "R starts it again") else { return };
     let agent = session.agent.clone();
     let what = agent.clone().unwrap_or_else(|| "a shell".to_owned());
     let request = Request::SessionSplit {
@@ -96,7 +92,7 @@ pub(super) fn split(model: &mut Model, direction: Direction, effects: &mut Vec<E
 }
 
 pub(super) fn send(model: &mut Model) {
-    let Some((key, session)) = session(model, "start it again first") else { return };
+    let Some((key, session)) = session(model, "R starts it again") else { return };
     if session.question().is_some() {
         return model.complain("it asks a question: r answers it");
     }
@@ -114,7 +110,7 @@ pub(super) fn send(model: &mut Model) {
 }
 
 pub(super) fn answer(model: &mut Model) {
-    let Some((key, session)) = session(model, "start it again first") else { return };
+    let Some((key, session)) = session(model, "R starts it again") else { return };
     let Some(question) = session.question() else {
         return model.say("it asks nothing: s sends a prompt");
     };
@@ -157,7 +153,8 @@ pub(super) fn eject(model: &mut Model) {
     let Some(key) = model.key().cloned() else { return model.say("no agent is selected") };
     let Some(instance) = model.instance() else { return };
     let what = match instance.sessions.len() {
-        0 => format!("Remove {}?", key.instance),
+        0 if matches!(instance.presence, Presence::Ended(_)) => format!("Remove {}?", key.instance),
+        0 => format!("End {}?", key.instance),
         1 => format!("End {} and its session?", key.instance),
         many => format!("End {} and its {many} sessions?", key.instance),
     };
@@ -190,7 +187,7 @@ pub(super) fn exile(model: &mut Model) {
 }
 
 pub(super) fn record(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some((key, session)) = session(model, "start it again first") else { return };
+    let Some((key, session)) = session(model, "R starts it again") else { return };
     if session.recording.is_some() {
         let request = Request::RecordStop { session_id: session.id };
         return effects.push(call(&key.instance, request, Purpose::Recorded { began: false }));
@@ -200,7 +197,7 @@ pub(super) fn record(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 pub(super) fn explain(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some((key, session)) = session(model, "what is known stands beside it") else { return };
+    let Some((key, session)) = session(model, "what is known is shown already") else { return };
     let request = Request::SessionExplain { session_id: session.id };
     effects.push(call(&key.instance, request, Purpose::Explain(key.clone())));
     model.modals.push(Modal::Explain { of: key, told: None, scroll: 0 });

@@ -1,6 +1,6 @@
 //! The line at the top and the lines at the bottom.
 
-use jackin_tools::{ConsoleAction, RESERVED_KEYS};
+use jackin_tools::ConsoleAction;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -13,6 +13,7 @@ use super::theme::Theme;
 use crate::config::Grouping;
 use crate::console::model::Model;
 use crate::console::model::agent::Presence;
+use crate::console::model::keys::key_of;
 use crate::console::model::rows::Sort;
 
 /// What the whole fleet does.
@@ -40,10 +41,10 @@ pub(super) fn top(buffer: &mut Buffer, area: Rect, model: &Model, theme: Theme) 
         notes.push(format!("filter {}", model.listing.filter));
     }
     if model.listing.sort != Sort::default() {
-        notes.push(format!("by {}", model.listing.sort.word()));
+        notes.push(format!("sorted by {}", model.listing.sort.word()));
     }
     if model.listing.grouping == Grouping::Host {
-        notes.push("by host".to_owned());
+        notes.push("grouped by host".to_owned());
     }
     let note = format!("{} ", notes.join(" · "));
     let room = pencil.room();
@@ -132,7 +133,7 @@ fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme
     ];
     let mut pencil = Pencil::new(buffer, area, line);
     let mut offer = |action, word: &str, reserve: usize| {
-        let Some(key) = key_for(action) else { return };
+        let Some(key) = key_of(action) else { return };
         if pencil.room() >= width(&key) + width(word) + 3 + reserve {
             let start = pencil.write(&format!(" {key} "), theme.strong());
             let word = pencil.write(word, theme.quiet());
@@ -146,18 +147,4 @@ fn hints(buffer: &mut Buffer, area: Rect, line: u16, model: &Model, theme: Theme
     }
     offer(A::Help, "help", 0);
     offer(A::Quit, "quit", 0);
-}
-
-/// The key that a hint names: the first of the table that is one character, else the first.
-fn key_for(action: ConsoleAction) -> Option<String> {
-    let mut keys =
-        RESERVED_KEYS.iter().filter(|reserved| reserved.action == action).map(|reserved| reserved.key);
-    let first = keys.next()?;
-    let plain = |key: &jackin_tools::Key| matches!(key, jackin_tools::Key::Char(_));
-    let key = if plain(&first) || action == ConsoleAction::Attach {
-        first
-    } else {
-        keys.find(plain).unwrap_or(first)
-    };
-    Some(key.to_string())
 }

@@ -2,7 +2,6 @@
 
 use crossterm::event::KeyCode;
 use jackin_core::protocol::control::Explanation;
-use jackin_tools::{ConsoleAction, Key, RESERVED_KEYS};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -11,14 +10,14 @@ use super::detail::tag_line;
 use super::panel::{CLOSE, Hint, corner, lines, panel, seen};
 use super::pencil::{Pencil, tint};
 use super::scene::{Scene, Target};
-use super::text::{typed, width, wrap};
+use super::text::{clean, typed, width, wrap};
 use super::theme::Theme;
 use crate::console::model::choose::Choose;
 use crate::console::model::form::{Field, Form};
 use crate::console::model::modal::{Ask, AskFor, Confirm, Modal, Pick, Scroll};
 use crate::console::model::rows::RowKey;
 use crate::console::model::runs::RunId;
-use crate::console::model::{Model, age};
+use crate::console::model::{Model, age, keys};
 
 /// Draws what is open, the last one on top.
 pub(super) fn draw(buffer: &mut Buffer, screen: Rect, model: &Model, theme: Theme, scene: &mut Scene) {
@@ -38,18 +37,10 @@ pub(super) fn draw(buffer: &mut Buffer, screen: Rect, model: &Model, theme: Them
     }
 }
 
-/// Every key, from the table that binds them, and the team's.
+/// Every key, and the team's.
 fn help(buffer: &mut Buffer, screen: Rect, scroll: usize, model: &Model, theme: Theme, scene: &mut Scene) {
-    let mut actions: Vec<(ConsoleAction, String)> = Vec::new();
-    for reserved in RESERVED_KEYS.iter().filter(|reserved| !is_other_name(reserved.key)) {
-        match actions.iter_mut().find(|(action, _)| *action == reserved.action) {
-            Some((_, keys)) => *keys = format!("{keys} {}", reserved.key),
-            None => actions.push((reserved.action, reserved.key.to_string())),
-        }
-    }
-    actions.sort_by_key(|(action, _)| *action);
-    let mut sections =
-        vec![("", actions.into_iter().map(|(action, keys)| (keys, action.does().to_owned())).collect())];
+    let own = keys::actions().into_iter().map(|(action, keys)| (keys, action.does().to_owned()));
+    let mut sections: Vec<(&str, Vec<(String, String)>)> = vec![("", own.collect())];
     let tools = model.visible_tools().into_iter().map(|tool| (tool.key.to_string(), tool.name.clone()));
     sections.push(("The team's tools", tools.collect()));
     let mouse = [
@@ -79,11 +70,6 @@ fn help(buffer: &mut Buffer, screen: Rect, scroll: usize, model: &Model, theme: 
     lines(buffer, area, scroll, &text, theme, scene);
 }
 
-/// Whether a terminal sends the same byte for another key, which goes by its own name.
-fn is_other_name(key: Key) -> bool {
-    matches!(key, Key::Ctrl('i' | 'j' | 'm' | 'h' | '['))
-}
-
 fn choose(
     buffer: &mut Buffer,
     screen: Rect,
@@ -93,7 +79,7 @@ fn choose(
     scene: &mut Scene,
 ) {
     let widest = |choice: &crate::console::model::choose::Choice<Pick>| {
-        super::text::clean(&choice.text).chars().count() + choice.hint.chars().count() + 2
+        width(&clean(&choice.text)) + width(&clean(&choice.hint)) + 2
     };
     let columns = list.choices.iter().map(widest).max().unwrap_or(0).clamp(30, 100) as u16;
     let rows = (list.choices.len() as u16).clamp(1, 18) + 1;
@@ -111,9 +97,12 @@ fn choose(
         let row = Rect { y: area.y + 1 + line as u16, height: 1, ..area };
         scene.targets.push((row, Target::Choice(place)));
         let mut pencil = Pencil::new(buffer, row, 0);
-        let hint = width(&super::text::cut(&choice.hint, pencil.room() / 2));
-        let text = pencil.room().saturating_sub(hint + 1);
-        pencil.column(&choice.text, text, false, Style::new());
+        // What is chosen comes first; its hint has the rest, of a long one at least half.
+        let half = pencil.room() / 2;
+        let hint = width(&clean(&choice.hint));
+        let rest = pencil.room().saturating_sub(width(&clean(&choice.text)) + 1).max(hint.min(half));
+        let hint = hint.min(rest);
+        pencil.column(&choice.text, pencil.room().saturating_sub(hint + 1), false, Style::new());
         pencil.skip(1);
         pencil.column(&choice.hint, hint, true, theme.quiet());
         if place == list.at {
@@ -218,7 +207,7 @@ fn new_agent(buffer: &mut Buffer, screen: Rect, form: &Form, theme: Theme, scene
         pencil.write(if chosen { "◂ " } else { "  " }, theme.quiet());
         let cells = pencil.write(&value, if chosen { theme.strong() } else { Style::new() });
         if chosen && *field == Field::Target {
-            let before = width(&super::text::clean(form.target.before())) as u16;
+            let before = width(&clean(form.target.before())) as u16;
             let x = (cells.x + before).min(row.right().saturating_sub(1));
             scene.cursor = Some(Position { x, y: row.y });
         }
