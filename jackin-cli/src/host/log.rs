@@ -1,6 +1,6 @@
 //! `jackin log`: what happened in instances, and what a capsule logged.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use jackin_core::InstanceName;
 
@@ -102,7 +102,9 @@ async fn capsule_log(fleet: &Fleet, instance: &InstanceName, lines: Option<usize
         )
     })?;
     let text = String::from_utf8_lossy(&log);
-    ensure!(!text.trim().is_empty(), "the capsule of {instance} has logged nothing yet");
+    if text.trim().is_empty() {
+        say(&format!("the capsule of {instance} has logged nothing yet"));
+    }
     let all: Vec<&str> = text.lines().collect();
     let skipped = lines.map_or(0, |lines| all.len().saturating_sub(lines));
     all.iter().skip(skipped).try_for_each(|line| print_line(&printable(line)))?;
