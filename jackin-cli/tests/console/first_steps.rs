@@ -12,7 +12,8 @@ const PAGE: &str = include_str!("../../../docs/first-steps.md");
 fn written(end: &str) -> String {
     let (_, after) = PAGE.split_once(&format!("<<'{end}'\n")).unwrap();
     let (text, _) = after.split_once(&format!("> {end}\n")).unwrap();
-    text.lines().map(|line| format!("{}\n", line.trim_start_matches('>').trim_start())).collect()
+    let lines = text.lines().map(|line| line.trim_start_matches('>').trim_start());
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[test]

@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/sshd.rs"]
+mod sshd;
+
 mod agents;
 mod first_steps;
 mod mouse;

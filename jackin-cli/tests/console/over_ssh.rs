@@ -1,82 +1,28 @@
-//! The console over ssh, from a server of its own on the loopback.
+//! The console over ssh.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
 use crate::operator::Operator;
+use crate::sshd::Server;
 use crate::support::{Terminal, eventually};
-
-const SSHD: &str = "/usr/sbin/sshd";
-
-/// A server for this user alone, with a key that nobody else has.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    fn start(dir: &Path) -> Self {
-        for key in ["host", "key"] {
-            let made = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(dir.join(key))
-                .status();
-            assert!(made.unwrap().success());
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let config = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {0}/host\nAuthorizedKeysFile {0}/key.pub\n\
-             StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv HOME={0}\n",
-            // Its home is empty, too: what this user's own shell does at its start is none of a test's business.
-            dir.display()
-        );
-        fs::write(dir.join("sshd_config"), config).unwrap();
-        let child = Command::new(SSHD)
-            .args(["-D", "-e", "-f"])
-            .arg(dir.join("sshd_config"))
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        eventually("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Self { child, port }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 #[test]
 fn it_works_over_ssh_and_goes_with_the_connection() {
-    if !Path::new(SSHD).exists() {
-        eprintln!("skipped: there is no {SSHD}");
-        return;
-    }
+    let Some(server) = Server::start() else { return };
     let operator = Operator::new();
     operator.agent("one");
     operator.works("one");
-    let dir = operator.path("ssh");
-    fs::create_dir(&dir).unwrap();
-    // Root's server wants a directory of its own, which a package makes only when its service starts.
-    let _ = fs::create_dir_all("/run/sshd");
-    let server = Server::start(&dir);
     let pid = operator.path("pid");
     let script = operator.program(
         "far",
         &operator
             .command_line(&format!("sh -c 'echo $$ > \"$0\"; exec \"$@\"' '{}'", pid.display()), "console"),
     );
-    let (port, key) = (server.port.to_string(), dir.join("key").display().to_string());
+    let (port, ssh) = (server.port.to_string(), server.ssh().display().to_string());
     let connect = || {
-        let args = ["-tt", "-F", "none", "-p", &port, "-i", &key, "-o", "StrictHostKeyChecking=no"];
-        let quiet = ["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "127.0.0.1"];
         let script = script.display().to_string();
-        Terminal::start("ssh", &[&args[..], &quiet, &[&script]].concat(), 24, 80)
+        Terminal::start(&ssh, &["-tt", "-p", &port, "127.0.0.1", &script], 24, 80)
     };
     let mut terminal = connect();
     terminal.wait_for("● 1 working");

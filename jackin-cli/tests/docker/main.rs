@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/sshd.rs"]
+mod sshd;
+
 #[path = "../support/docker.rs"]
 mod docker;
 
