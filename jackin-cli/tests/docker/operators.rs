@@ -83,6 +83,8 @@ async fn as_a_stranger() {
 #[ignore = "has to run as another user; run by an_operator_who_is_not_root_reaches_the_socket"]
 async fn as_another_user() {
     let bench = Bench::new().unwrap();
+    fs::create_dir_all(bench.paths.rules()).unwrap();
+    fs::write(bench.paths.rules().join("own.toml"), "").unwrap();
     for read_only in [false, true] {
         let mut plan = bench.plan(WAITS);
         plan.read_only = read_only;
@@ -103,6 +105,8 @@ async fn as_another_user() {
         // With root's group, which some images give to their users.
         assert!(!can("1000:0", "cat /jackin/run/agent.toml"), "the agent reads what is the capsule's");
         assert!(!can("1000:0", "mv /jackin/run/jackin.sock /jackin/run/x"), "the agent moves the socket");
+        assert!(!can("1000:0", "touch /jackin/run/rules/x"), "the agent adds to the operator's rules");
+        assert!(can("0:0", "cat /jackin/run/rules/own.toml"), "the capsule reads the operator's rules");
         assert!(!can("1000:0", "/jackin/runtime/jackin-capsule ctl status"), "the agent is let in");
         bench.backend.remove(&plan.instance).await.unwrap();
         assert!(!bench.paths.run_dir(&plan.instance).exists());

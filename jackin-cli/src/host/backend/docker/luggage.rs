@@ -38,7 +38,8 @@ impl Making<'_> {
             files.truncate(MOST_RULES);
         }
         if !files.is_empty() {
-            archive.dir(RULES_DIR.trim_start_matches('/'), owner)?;
+            // The capsule has the group's right to look; nobody but the owner adds to it.
+            archive.dir(RULES_DIR.trim_start_matches('/'), Access { mode: 0o750, ..owner })?;
         }
         for file in files {
             let Some(name) = file.file_name().and_then(|name| name.to_str()) else { continue };
