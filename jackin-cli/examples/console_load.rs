@@ -199,7 +199,7 @@ impl Terminal {
         let (pty, shown) = (Arc::new(pty), Arc::new((Mutex::new((emulator, 0)), Condvar::new())));
         let (reader, written) = (Arc::clone(&pty), Arc::clone(&shown));
         thread::spawn(move || {
-            let mut buf = [0; 64 * 1024];
+            let mut buf = vec![0; 64 * 1024];
             while let Ok(len @ 1..) = (&*reader).read(&mut buf) {
                 let Ok(mut shown) = written.0.lock() else { return };
                 shown.0.process(&buf[..len]);
