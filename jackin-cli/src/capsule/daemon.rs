@@ -109,6 +109,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
         daemon.tick();
         let behind = daemon.render_if_due();
         daemon.render_viewers();
+        take_in(&mut daemon.turns, &mut from_sessions);
         alarm.set(daemon.next_alarm());
         let turn_ready = daemon.turns.is_ready(Instant::now());
         tokio::select! {
@@ -121,15 +122,11 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
                 Some(permit) => daemon.render(permit),
                 None => daemon.client_gone(),
             },
-            () = std::future::ready(()), if turn_ready => {
-                if let Some((id, event)) = daemon.turns.next(Instant::now()) {
-                    daemon.hear(id, event).await;
-                }
-            }
+            () = std::future::ready(()), if turn_ready => daemon.give_turn().await,
             Some((id, event)) = from_sessions.recv() => {
-                if let Some(event) = daemon.turns.arrive(id, event) {
-                    daemon.hear(id, event).await;
-                }
+                daemon.turns.arrive(id, event);
+                take_in(&mut daemon.turns, &mut from_sessions);
+                daemon.give_turn().await;
             }
             () = alarm.rings() => daemon.handle_timeouts(),
         }
@@ -141,6 +138,13 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     drop(messages);
     let _ = tokio::time::timeout(FAREWELL_LIMIT, all_closed.recv()).await;
     Ok(exit_code)
+}
+
+/// Everything that sessions have said so far; the choice is then among all of them.
+fn take_in(turns: &mut Turns<SessionEvent>, said: &mut mpsc::Receiver<(SessionId, SessionEvent)>) {
+    while let Ok((id, event)) = said.try_recv() {
+        turns.arrive(id, event);
+    }
 }
 
 /// The signals that end a capsule.
@@ -204,6 +208,8 @@ pub(super) struct Daemon {
     started: Instant,
     last_bell: Option<Instant>,
     turns: Turns<SessionEvent>,
+    /// How much was printed since the runtime last looked at sockets and terminals.
+    unlooked: usize,
     keys: Typing,
     /// What ended badly and was not acknowledged.
     ended: EndedSessions,
@@ -261,6 +267,7 @@ impl Daemon {
             started: Instant::now(),
             last_bell: None,
             turns: Turns::new(),
+            unlooked: 0,
             keys: Typing::new(),
             ended: EndedSessions::new(),
             last: None,

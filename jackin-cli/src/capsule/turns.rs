@@ -9,57 +9,68 @@ const ANSWER_LIMIT: Duration = Duration::from_millis(2);
 /// Whose turn it is among the sessions.
 ///
 /// While a program is about to answer a key, what others say waits for a moment: the answer then finds the loop asleep
-/// and the processor free, however much the others print.
+/// and the processor free, however much the others print. An answer that takes longer does not go to the end of the
+/// line: whoever was typed into last has every other turn, so that it waits for one of the others and not for all.
+///
+/// Everything that arrived has to be known before the next turn is given.
 #[derive(Debug)]
 pub(super) struct Turns<T> {
     awaited: Option<(SessionId, Instant)>,
+    /// Whoever was typed into last.
+    preferred: Option<SessionId>,
+    /// Whether that one had the last turn.
+    had_turn: bool,
     waiting: VecDeque<(SessionId, T)>,
 }
 
 impl<T> Turns<T> {
     pub(super) fn new() -> Self {
-        Self { awaited: None, waiting: VecDeque::new() }
+        Self { awaited: None, preferred: None, had_turn: false, waiting: VecDeque::new() }
     }
 
     /// A key was typed into a session.
     pub(super) fn expect_answer(&mut self, from: SessionId, now: Instant) {
-        // What it said before must not wait behind its own answer.
-        if !self.waiting.iter().any(|(id, _)| *id == from) {
-            self.awaited = Some((from, now + ANSWER_LIMIT));
-        }
+        self.awaited = Some((from, now + ANSWER_LIMIT));
+        self.preferred = Some(from);
+        self.had_turn = false;
     }
 
-    /// Takes in what a session says, and gives it back if it is its turn.
-    pub(super) fn arrive(&mut self, from: SessionId, said: T) -> Option<T> {
-        match self.awaited {
-            Some((awaited, _)) if awaited == from => self.awaited = None,
-            None if self.waiting.is_empty() => {}
-            _ => {
-                self.waiting.push_back((from, said));
-                return None;
-            }
-        }
-        Some(said)
+    /// Takes in what a session says.
+    pub(super) fn arrive(&mut self, from: SessionId, said: T) {
+        self.waiting.push_back((from, said));
     }
 
-    /// The next that waited, if its turn has come.
+    /// The next in turn, unless everybody waits for an answer.
     pub(super) fn next(&mut self, now: Instant) -> Option<(SessionId, T)> {
-        if self.awaited.is_some_and(|(_, until)| now < until) {
-            return None;
-        }
+        let at = self.place_of_next(now)?;
+        let (id, said) = self.waiting.remove(at)?;
+        self.had_turn = self.preferred == Some(id);
+        // Its answer has come, or others have waited long enough.
         self.awaited = None;
-        self.waiting.pop_front()
+        Some((id, said))
     }
 
-    /// Whether the turn of something that waited has come.
+    /// Whether somebody's turn has come.
     pub(super) fn is_ready(&self, now: Instant) -> bool {
-        !self.waiting.is_empty() && self.awaited.is_none_or(|(_, until)| until <= now)
+        self.place_of_next(now).is_some()
     }
 
     /// When it comes at the latest, if something waits for an answer.
     pub(super) fn due(&self) -> Option<Instant> {
         let (_, until) = self.awaited?;
         (!self.waiting.is_empty()).then_some(until)
+    }
+
+    fn place_of_next(&self, now: Instant) -> Option<usize> {
+        let first_of = |wanted: SessionId| self.waiting.iter().position(|(id, _)| *id == wanted);
+        match self.awaited {
+            Some((awaited, until)) if now < until => first_of(awaited),
+            _ => {
+                let others = self.waiting.iter().position(|(id, _)| Some(*id) != self.preferred);
+                let preferred = self.preferred.and_then(first_of);
+                if self.had_turn { others.or(preferred) } else { preferred.or(others) }
+            }
+        }
     }
 }
 
@@ -71,51 +82,78 @@ mod tests {
         SessionId::new(number).unwrap()
     }
 
+    fn all(turns: &mut Turns<&'static str>, now: Instant) -> Vec<&'static str> {
+        std::iter::from_fn(|| turns.next(now)).map(|(_, said)| said).collect()
+    }
+
     #[test]
-    fn without_keys_everybody_is_heard_at_once() {
-        let mut turns = Turns::new();
-        assert_eq!(turns.arrive(id(1), "a"), Some("a"));
-        assert_eq!(turns.arrive(id(2), "b"), Some("b"));
-        assert_eq!(turns.next(Instant::now()), None);
+    fn without_keys_everybody_is_heard_in_order() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
+        assert!(!turns.is_ready(now));
+        for (from, said) in [(1, "a"), (2, "b"), (1, "c")] {
+            turns.arrive(id(from), said);
+        }
+        assert!(turns.is_ready(now) && turns.due().is_none());
+        assert_eq!(all(&mut turns, now), ["a", "b", "c"]);
     }
 
     #[test]
     fn others_wait_for_the_answer_and_keep_their_order() {
-        let now = Instant::now();
-        let mut turns = Turns::new();
+        let (mut turns, now) = (Turns::new(), Instant::now());
         turns.expect_answer(id(1), now);
-        assert_eq!(turns.arrive(id(2), "flood 1"), None);
-        assert_eq!(turns.arrive(id(3), "flood 2"), None);
-        assert_eq!(turns.next(now), None);
+        turns.arrive(id(2), "flood 1");
+        turns.arrive(id(3), "flood 2");
+        assert!(!turns.is_ready(now) && turns.next(now).is_none());
         assert_eq!(turns.due(), Some(now + ANSWER_LIMIT));
-        assert_eq!(turns.arrive(id(1), "answer"), Some("answer"));
-        // What comes now comes after what waited.
-        assert_eq!(turns.arrive(id(2), "flood 3"), None);
-        let rest: Vec<_> = std::iter::from_fn(|| turns.next(now)).collect();
-        assert_eq!(rest, [(id(2), "flood 1"), (id(3), "flood 2"), (id(2), "flood 3")]);
-        assert_eq!(turns.arrive(id(2), "flood 4"), Some("flood 4"));
-    }
-
-    #[test]
-    fn a_program_that_does_not_answer_holds_nobody_up() {
-        let now = Instant::now();
-        let mut turns = Turns::new();
-        turns.expect_answer(id(1), now);
-        assert_eq!(turns.arrive(id(2), "flood"), None);
-        assert_eq!(turns.next(now + ANSWER_LIMIT), Some((id(2), "flood")));
+        turns.arrive(id(1), "answer");
+        assert_eq!(all(&mut turns, now), ["answer", "flood 1", "flood 2"]);
         assert_eq!(turns.due(), None);
     }
 
     #[test]
-    fn what_a_program_said_before_a_key_does_not_wait_behind_its_answer() {
-        let now = Instant::now();
-        let mut turns = Turns::new();
+    fn a_program_that_does_not_answer_holds_nobody_up() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
         turns.expect_answer(id(1), now);
-        assert_eq!(turns.arrive(id(2), "before"), None);
-        assert_eq!(turns.arrive(id(1), "answer"), Some("answer"));
+        turns.arrive(id(2), "flood");
+        assert_eq!(turns.next(now + ANSWER_LIMIT), Some((id(2), "flood")));
+        assert_eq!(turns.due(), None);
+    }
+
+    /// A processor that has much to do runs the program late; its answer then stands behind what all others have said.
+    #[test]
+    fn a_late_answer_waits_for_one_of_the_others_at_most() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
+        turns.expect_answer(id(1), now);
+        for other in 2..=64 {
+            turns.arrive(id(other), "flood");
+            turns.arrive(id(other), "flood");
+        }
+        let late = now + ANSWER_LIMIT;
+        assert_eq!(turns.next(late), Some((id(2), "flood")));
+        turns.arrive(id(1), "answer");
+        assert_eq!(turns.next(late), Some((id(1), "answer")));
+    }
+
+    /// Nor does one that is typed into while it floods take all turns.
+    #[test]
+    fn whoever_is_typed_into_has_every_other_turn() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
+        for said in ["1", "2", "3", "4"] {
+            turns.arrive(id(1), said);
+        }
+        turns.arrive(id(2), "a");
+        turns.arrive(id(3), "b");
+        turns.expect_answer(id(1), now);
+        assert_eq!(all(&mut turns, now + ANSWER_LIMIT), ["1", "a", "2", "b", "3", "4"]);
+    }
+
+    #[test]
+    fn what_a_program_said_before_a_key_comes_before_its_answer() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
+        turns.arrive(id(3), "flood");
+        turns.arrive(id(2), "before");
         turns.expect_answer(id(2), now);
-        assert_eq!(turns.arrive(id(2), "answer"), None);
-        assert_eq!(turns.next(now), Some((id(2), "before")));
-        assert_eq!(turns.next(now), Some((id(2), "answer")));
+        turns.arrive(id(2), "answer");
+        assert_eq!(all(&mut turns, now + ANSWER_LIMIT), ["before", "flood", "answer"]);
     }
 }

@@ -25,21 +25,24 @@ const LAST_GRACE: Duration = Duration::from_millis(500);
 /// The exit code of a program that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
-/// What a program has to print at once for others to be asked whether they want a turn.
-const LARGE: usize = 4 * 1024;
+/// How much may be printed until the runtime looks at sockets and terminals again.
+const LOOK_AFTER: usize = 4 * 1024;
 
 impl Daemon {
-    /// What a session's tasks say.
-    pub(super) async fn hear(&mut self, id: SessionId, event: SessionEvent) {
-        match event {
-            SessionEvent::Printed(bytes, permit) => {
+    /// Hears whoever is next, if anybody is.
+    pub(super) async fn give_turn(&mut self) {
+        match self.turns.next(Instant::now()) {
+            Some((id, SessionEvent::Printed(bytes, permit))) => {
                 self.printed(id, &bytes, permit);
-                if bytes.len() >= LARGE {
-                    // The runtime looks at sockets and terminals in between: a key waits for one such batch at most.
+                self.unlooked += bytes.len();
+                if self.unlooked >= LOOK_AFTER {
+                    // A key waits for one batch at most.
+                    self.unlooked = 0;
                     tokio::task::yield_now().await;
                 }
             }
-            SessionEvent::Exited(status) => self.exited(id, status),
+            Some((id, SessionEvent::Exited(status))) => self.exited(id, status),
+            None => {}
         }
     }
 
