@@ -282,7 +282,8 @@ fn recording(outcome: Result<Outcome, ControlError>) -> Answer {
 
 /// What a call is named on the wire.
 fn method(request: &Request) -> String {
-    let named = serde_json::to_value(request).ok();
+    let text = serde_json::to_vec(request).unwrap_or_default();
+    let named = serde_json::from_slice::<serde_json::Value>(&text).ok();
     named.and_then(|named| Some(named["method"].as_str()?.to_owned())).unwrap_or_default()
 }
 

@@ -356,12 +356,12 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
             print(json, &used, || resource_lines(&used))
         }
         CtlCommand::Context { text } => {
-            let context: HostContext =
-                serde_json::from_str(&text).context("the context is not what context.set takes")?;
+            let context: HostContext = serde_json::from_slice(text.as_bytes())
+                .context("the context is not what context.set takes")?;
             done(&mut client, Request::ContextSet { context }, json).await
         }
         CtlCommand::Report { runtime, session, payload } => {
-            let payload = serde_json::from_str(&payload).context("the payload is not JSON")?;
+            let payload = serde_json::from_slice(payload.as_bytes()).context("the payload is not JSON")?;
             done(&mut client, Request::Report { session_id: session, runtime, payload }, json).await
         }
         CtlCommand::Send { text, session, no_enter, force, wait } => {
@@ -395,8 +395,8 @@ pub(super) async fn ctl(socket: &Path, command: CtlCommand, json: bool) -> Resul
                 print(json, &overrides, || override_lines(&overrides))
             }
             TagsCommand::Restore { text } => {
-                let Overrides { overrides } =
-                    serde_json::from_str(&text).context("this is not what `tags overrides --json` prints")?;
+                let Overrides { overrides } = serde_json::from_slice(text.as_bytes())
+                    .context("this is not what `tags overrides --json` prints")?;
                 done(&mut client, Request::TagsRestore { overrides }, json).await
             }
         },

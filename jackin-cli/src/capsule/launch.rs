@@ -235,8 +235,10 @@ fn hooks(events: &[&str], command: &str, limit: u64) -> Value {
 
 /// The machine's own defaults with our hooks among theirs: the variable that names our file hides the other one.
 fn gemini_defaults(existing: &str, report: &str) -> Value {
-    let mut defaults =
-        serde_json::from_str::<Value>(existing).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
+    let mut defaults = serde_json::from_slice::<Value>(existing.as_bytes())
+        .ok()
+        .filter(Value::is_object)
+        .unwrap_or_else(|| json!({}));
     let Value::Object(ours) = hooks(&GEMINI_HOOKS, report, HOOK_LIMIT * 1_000) else { return defaults };
     if !defaults["hooks"].is_object() {
         defaults["hooks"] = json!({});

@@ -69,7 +69,7 @@ fn payload(args: &ReportArgs) -> Result<serde_json::Value, ReportError> {
 fn make_payload(runtime: &str, event: Option<&str>, text: &str) -> Result<serde_json::Value, ReportError> {
     let mut payload = match (text.trim(), event) {
         ("", Some(_)) => serde_json::Map::new(),
-        (text, _) => serde_json::from_str(text)
+        (text, _) => serde_json::from_slice(text.as_bytes())
             .map_err(|error| ReportError::Payload(format!("it is no JSON object: {error}")))?,
     };
     if let Some(event) = event {

@@ -360,9 +360,10 @@ impl Daemon {
             return Err(ControlError::new(ErrorCode::BadRequest, "say which session the report is about"));
         };
         let events = if runtime == "jackin" {
-            let event: RuntimeEvent = serde_json::from_value(payload).map_err(|error| {
-                ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
-            })?;
+            let event: RuntimeEvent =
+                serde_json::from_slice(payload.to_string().as_bytes()).map_err(|error| {
+                    ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
+                })?;
             (Channel::Hook, None, vec![event])
         } else {
             self.decode_report(id, hook_runtime(runtime)?, &payload)?

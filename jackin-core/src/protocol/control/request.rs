@@ -69,7 +69,8 @@ impl Call {
         };
         let request = match params {
             Some(IgnoredAny) => serde_json::from_slice(json),
-            None => Request::deserialize(serde_json::json!({ "method": method, "params": {} })),
+            // As text: reading it from anything else would be a second copy of all the readers.
+            None => serde_json::from_slice(format!(r#"{{"method":"{method}","params":{{}}}}"#).as_bytes()),
         };
         let request = request.map_err(|error| CallError::BadParams { method, error })?;
         Ok(Self { token, request })
