@@ -92,7 +92,7 @@ impl Daemon {
                 let own =
                     self.sessions.values().find(|session| token.as_deref() == Some(session.token.as_str()));
                 let id = session_id.or(own.map(|session| session.id)).or(self.only_session());
-                message(self.report(id, &runtime, payload))
+                message(self.report(id, &runtime, &payload))
             }
             Request::RecordStart { session_id, path, limit } => {
                 recording(self.start_recording(session_id, path, limit))

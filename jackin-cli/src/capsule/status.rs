@@ -354,19 +354,20 @@ impl Daemon {
         &mut self,
         id: Option<SessionId>,
         runtime: &str,
-        payload: serde_json::Value,
+        payload: &serde_json::Value,
     ) -> Result<Done, ControlError> {
         let Some(id) = id else {
             return Err(ControlError::new(ErrorCode::BadRequest, "say which session the report is about"));
         };
         let events = if runtime == "jackin" {
+            // As text: reading it from a value would be a second copy of all the readers.
             let event: RuntimeEvent =
                 serde_json::from_slice(payload.to_string().as_bytes()).map_err(|error| {
                     ControlError::new(ErrorCode::BadRequest, format!("the report's payload: {error}"))
                 })?;
             (Channel::Hook, None, vec![event])
         } else {
-            self.decode_report(id, hook_runtime(runtime)?, &payload)?
+            self.decode_report(id, hook_runtime(runtime)?, payload)?
         };
         self.find(id)?;
         let (channel, at, events) = events;
