@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::control::TagOverride;
-use crate::{AgentStatus, AgentTag, Attention, Cause, InstanceName, SessionId, Timestamp};
+use crate::protocol::control::OverrideAction;
+use crate::{AgentStatus, AgentTag, Attention, Cause, InstanceName, SessionId, TagKind, Timestamp};
 
 /// One thing that a runtime's structured output said, whichever runtime it was.
 ///
@@ -185,9 +185,12 @@ pub enum EventKind {
     },
     /// The operator put a value on top of its kind, or hid it.
     TagOverridden {
-        /// What was done.
-        #[serde(flatten)]
-        tag: TagOverride,
+        /// Which kind.
+        kind: TagKind,
+        /// The value.
+        value: String,
+        /// What was done with it.
+        action: OverrideAction,
     },
     /// A session's terminal title changed.
     TitleChanged {
@@ -248,7 +251,7 @@ pub struct StatusEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Source, TagKind};
+    use crate::Source;
 
     #[test]
     fn events_on_the_wire() {
@@ -278,6 +281,37 @@ mod tests {
         let json = serde_json::to_string(&observed(true)).unwrap();
         assert!(json.ends_with(r#","plain":true}"#), "{json}");
         assert_eq!(serde_json::from_str::<EventKind>(&json).unwrap(), observed(true));
+    }
+
+    /// Fields of an event and of what happened stand beside each other: none may have the name of another.
+    #[test]
+    fn every_event_reads_back() {
+        let session_id = SessionId::new(2).unwrap();
+        let text = || "x".to_owned();
+        let status = || AgentStatus::Crashed { exit_code: 7 };
+        let cause = Cause::new(Source::Stream, "x", Timestamp::from_millis(1));
+        let tag = AgentTag { namespace: text(), kind: TagKind::Pr, value: text() };
+        for kind in [
+            EventKind::SessionStarted { session_id, title: text() },
+            EventKind::SessionEnded { session_id, status: status() },
+            EventKind::AllSessionsEnded,
+            EventKind::AgentStateChanged { session_id, state: Attention::Done, status: status(), cause },
+            EventKind::TagObserved { session_id, tag, plain: true },
+            EventKind::TagOverridden { kind: TagKind::Pr, value: text(), action: OverrideAction::Unset },
+            EventKind::TitleChanged { session_id, title: text() },
+            EventKind::UsageUpdated { session_id, usage: Usage { cost_usd: Some(1.5), ..Usage::default() } },
+            EventKind::Bell { session_id },
+            EventKind::RecordingStarted { session_id, path: text() },
+            EventKind::RecordingEnded { session_id, path: text(), trouble: Some(text()) },
+            EventKind::ClientAttached,
+            EventKind::ClientDetached,
+        ] {
+            let instance = InstanceName::new("demo").unwrap();
+            let event = Event { seq: 7, at: Timestamp::from_millis(1_000), instance, kind };
+            let json = serde_json::to_string(&event).unwrap();
+            let read = serde_json::from_str::<Event>(&json);
+            assert_eq!(read.unwrap_or_else(|error| panic!("{error}: {json}")), event);
+        }
     }
 
     #[test]

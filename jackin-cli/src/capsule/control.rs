@@ -216,7 +216,7 @@ impl Daemon {
         action: OverrideAction,
     ) -> Result<Done, ControlError> {
         let tag = self.tags.put(&TagOverride { kind, value, action, at: now() })?;
-        self.publish(EventKind::TagOverridden { tag });
+        self.publish(EventKind::TagOverridden { kind: tag.kind, value: tag.value, action: tag.action });
         Ok(Done {})
     }
 

@@ -170,7 +170,7 @@ impl Rounds {
             FleetEvent::Event(event) => {
                 let kind = match &event.kind {
                     EventKind::TagObserved { tag, .. } => &tag.kind,
-                    EventKind::TagOverridden { tag } => &tag.kind,
+                    EventKind::TagOverridden { kind, .. } => kind,
                     _ => return,
                 };
                 if *kind == TagKind::Pr {

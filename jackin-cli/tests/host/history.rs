@@ -37,6 +37,10 @@ fn statuses_tags_and_ends_are_kept_and_outlive_the_instance() {
     eventually("it is kept", || {
         operator.ok(&["log", "api"]).contains("declared link: https://example.com/a")
     });
+    operator.ok(&["tags", "set", "api", "pr", "https://github.com/a/b/pull/3"]);
+    eventually("that too", || {
+        operator.ok(&["log", "api"]).contains("the operator set pr: https://github.com/a/b/pull/3")
+    });
     operator.ok(&["send", "api", "--force", "exit 7"]);
     let ended = "api: the instance has ended: crashed (exit code 7)";
     eventually("its end is kept", || operator.ok(&["log"]).contains(ended));

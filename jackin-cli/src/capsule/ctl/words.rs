@@ -105,9 +105,9 @@ pub(crate) fn describe(event: &Event) -> String {
             let how = if *plain { " in what it printed" } else { "" };
             format!("session {session_id} declared{how} {}: {}", tag.kind, tag.value)
         }
-        EventKind::TagOverridden { tag } => {
-            let done = if tag.action == OverrideAction::Set { "set" } else { "hid" };
-            format!("the operator {done} {}: {}", tag.kind, tag.value)
+        EventKind::TagOverridden { kind, value, action } => {
+            let done = if *action == OverrideAction::Set { "set" } else { "hid" };
+            format!("the operator {done} {kind}: {value}")
         }
         EventKind::TitleChanged { session_id, title } => format!("session {session_id} title: {title}"),
         EventKind::UsageUpdated { session_id, usage } => {

@@ -238,10 +238,12 @@ fn what_happened(kind: &EventKind) -> String {
         EventKind::AllSessionsEnded => "all sessions ended".to_owned(),
         EventKind::AgentStateChanged { status, cause, .. } => format!("{status} [{}]", cause.source.word()),
         EventKind::TagObserved { tag, .. } => format!("declared {} {}", tag.kind, tag.value),
-        EventKind::TagOverridden { tag } => match tag.action {
-            OverrideAction::Set => format!("operator set {} {}", tag.kind, tag.value),
-            OverrideAction::Unset => format!("operator hid {} {}", tag.kind, tag.value),
-        },
+        EventKind::TagOverridden { kind, value, action: OverrideAction::Set } => {
+            format!("operator set {kind} {value}")
+        }
+        EventKind::TagOverridden { kind, value, action: OverrideAction::Unset } => {
+            format!("operator hid {kind} {value}")
+        }
         EventKind::RecordingStarted { path, .. } => format!("recording to {path}"),
         EventKind::RecordingEnded { path, trouble, .. } => match trouble {
             None => format!("recording complete: {path}"),

@@ -167,7 +167,7 @@ impl Backend for LocalBackend {
         let started = tokio::task::spawn_blocking(|| spawn_daemon(options)).await;
         let daemon = started
             .map_err(|error| BackendError::failed("start the capsule", error))?
-            .map_err(|error| BackendError::failed("start the capsule", format!("{error:#}")))?;
+            .map_err(|error| BackendError::Impossible(format!("{error:#}")))?;
         let file = run.join(PID_FILE);
         write_atomically(&file, daemon.id().to_string().as_bytes())
             .map_err(|error| failed("write", &file, &error))
