@@ -9,7 +9,7 @@ use crate::support::eventually;
 fn a_clean_end_leaves_nothing_and_nobody() {
     let operator = Operator::new();
     operator.ok(&["load", "--detach", "--name", "brief", "--", "sh", "-c", "read -r line"]);
-    assert_eq!(processes(&operator).len(), 3, "the capsule, its session and a watcher");
+    eventually("there are the capsule, its session and a watcher", || processes(&operator).len() == 3);
     operator.ok(&["send", "brief", "go"]);
     // The watcher that was left behind cleans up; no other command runs.
     eventually("it is gone", || operator.left().is_empty());
