@@ -67,7 +67,12 @@ pub(super) async fn load(loaded: &Loaded, args: LoadArgs) -> Result<u8> {
         }
         return Ok(0);
     }
-    let code = life::attach(loaded, &fleet, &member, false).await?;
+    attach(loaded, &fleet, &member, watch).await
+}
+
+/// Attaches, and leaves somebody who watches what still runs afterwards.
+async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, watch: bool) -> Result<u8> {
+    let code = life::attach(loaded, fleet, member, false).await?;
     if watch && fleet.manifests().read(&member.instance)?.is_some() {
         spawn_watcher(&member.instance);
     }
@@ -243,11 +248,15 @@ pub(super) struct RestartArgs {
 pub(super) async fn restart(loaded: &Loaded, args: &RestartArgs) -> Result<u8> {
     let fleet = Fleet::new(loaded);
     let member = life::relaunch(&fleet, &args.instance, &mut |step| say(step)).await?;
+    let watch = loaded.config.defaults.watch.unwrap_or(true);
     if args.detach || args.json || !io::stdout().is_terminal() {
         announce(&member, args.json).await?;
+        if watch {
+            spawn_watcher(&member.instance);
+        }
         return Ok(0);
     }
-    life::attach(loaded, &fleet, &member, false).await
+    attach(loaded, &fleet, &member, watch).await
 }
 
 /// `jackin eject`

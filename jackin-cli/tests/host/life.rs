@@ -45,6 +45,10 @@ fn a_crash_is_kept_until_it_is_restarted_or_ejected() {
     assert_eq!((&gc["removed"], &gc["kept"][0]["instance"]), (&serde_json::json!([]), &"bad".into()));
 
     operator.ok(&["restart", "bad", "--detach"]);
+    assert!(
+        processes(&operator).iter().any(|line| line.contains(" watch bad")),
+        "somebody looks after it again"
+    );
     eventually("it runs again", || operator.ok(&["read", "bad"]).contains("last words"));
     let (_, why) = operator.refused(&["restart", "bad"]);
     assert!(why.contains("bad is running"), "{why}");

@@ -140,13 +140,13 @@ fn switch(agent: Agent, root: &mut Members, events: &Members, install: bool) -> 
     let mut tools: Members = root.get("tools").context("`tools` is no object")?.unwrap_or_default();
     let is_set = tools.0.iter().any(|(name, _)| name == "enableHooks");
     let is_on = matches!(tools.get::<bool>("enableHooks"), Ok(Some(true)));
-    let was_us = is_on && events.0.iter().any(|(_, list)| list.get().contains(SWITCHED));
+    let was_us = events.0.iter().any(|(_, list)| list.get().contains(SWITCHED));
     if install && !is_set {
         tools.set("enableHooks", Some(&true))?;
         switched = Switched { by_us: true, changed: true };
     } else if install {
         switched.by_us = was_us;
-    } else if was_us {
+    } else if was_us && is_on {
         tools.set("enableHooks", None::<&bool>)?;
         switched.changed = true;
     }

@@ -264,6 +264,11 @@ mod tests {
         let gone = with(Agent::Gemini, &installed, false).unwrap();
         assert!(gone.contains("\"tools\": {\"enableHooks\": true}"), "{gone}");
         assert!(with(Agent::Gemini, "{\"tools\": 7}", true).is_err());
+        // What the operator switched off after us is off, and no older version of ours.
+        let off =
+            with(Agent::Gemini, "", true).unwrap().replace("\"enableHooks\":true", "\"enableHooks\":false");
+        assert_eq!(with(Agent::Gemini, &off, true).unwrap(), off);
+        assert!(with(Agent::Gemini, &off, false).unwrap().contains("\"enableHooks\":false"));
     }
 
     #[test]
