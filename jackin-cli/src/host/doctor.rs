@@ -208,7 +208,7 @@ async fn engines(loaded: &Loaded, fleet: &Fleet, findings: &mut Findings) {
         any = true;
         match tokio::time::timeout(PATIENCE, backend.list()).await {
             Ok(Ok(found)) => {
-                findings.good(&format!("engine {name}"), format!("answers; {} instances", found.len()));
+                findings.good(&format!("engine {name}"), format!("answers; {}", instances(found.len())));
             }
             Ok(Err(error)) => findings.add(
                 engine_grade(loaded, name),
@@ -266,7 +266,11 @@ fn leftovers(fleet: &Fleet, findings: &mut Findings) {
     for problem in problems {
         findings.add(Grade::Bad, "records", problem.to_string(), "`jackin gc` tidies up afterwards");
     }
-    findings.good("records", format!("{} instances", manifests.len()));
+    findings.good("records", instances(manifests.len()));
+}
+
+fn instances(number: usize) -> String {
+    if number == 1 { "1 instance".to_owned() } else { format!("{number} instances") }
 }
 
 fn wall(findings: &mut Findings) {

@@ -13,8 +13,8 @@ use crate::config::Paths;
 pub(super) fn plan(paths: &Paths, instance: &InstanceName, directory: &Path) -> Result<Worktree> {
     let top = git(directory, &["rev-parse", "--show-toplevel"])
         .with_context(|| format!("{} is in no Git repository: leave --worktree out", directory.display()))?;
-    git(directory, &["rev-parse", "--verify", "--quiet", "HEAD"])
-        .context("the repository has no commit yet: make one, or leave --worktree out")?;
+    let has_commit = git(directory, &["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
+    ensure!(has_commit, "the repository has no commit yet: make one, or leave --worktree out");
     let repository = PathBuf::from(top.trim_end());
     let path = paths.worktrees().join(instance.as_str());
     ensure!(

@@ -54,17 +54,25 @@ async fn an_engine_that_talks_nonsense_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("odd.sock");
     let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let says = std::sync::Arc::new(std::sync::Mutex::new("220 mail.example ESMTP\r\n"));
+    let said = says.clone();
     tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         while let Ok((mut stream, _)) = listener.accept().await {
+            let says = *said.lock().unwrap();
             tokio::spawn(async move {
                 let _ = stream.read(&mut [0; 4096]).await;
-                let _ = stream.write_all(b"220 mail.example ESMTP\r\n").await;
+                let _ = stream.write_all(says.as_bytes()).await;
             });
         }
     });
-    let error = engine(&format!("unix://{}", socket.display())).list().await.unwrap_err().to_string();
-    assert!(error.contains("invalid HTTP"), "{error}");
+    let told = async || {
+        let error = engine(&format!("unix://{}", socket.display())).list().await.unwrap_err();
+        error.to_string()
+    };
+    assert!(told().await.contains("invalid HTTP"), "{}", told().await);
+    *says.lock().unwrap() = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    assert!(told().await.contains("\"404\": is that a Docker engine?"), "{}", told().await);
 }
 
 #[tokio::test]

@@ -172,6 +172,12 @@ impl Connection {
                 probe.answered = Some(Instant::now());
                 Ok(docker)
             }
+            // A proxy, or another server.
+            Ok(Err(Error::DockerResponseServerError { status_code, message })) => {
+                let said = format!("{status_code} {}", message.trim());
+                let why = format!("what answers there says {:?}: is that a Docker engine?", said.trim_end());
+                Err(BackendError::Unreachable { what: self.engine(), why })
+            }
             Ok(Err(error)) => Err(self.told("ask", Trouble::Broken(error))),
             // The runtime that it ran on is gone.
             Err(_) => Err(self.told("ask", Trouble::Slow(begin.elapsed()))),
@@ -234,10 +240,14 @@ impl Connection {
             .await
     }
 
+    fn engine(&self) -> String {
+        let at = self.address.as_ref().map_or_else(|_| self.name.clone(), ToString::to_string);
+        format!("the Docker engine at {at}")
+    }
+
     /// What failed, for people, with what they can do about it.
     pub(super) fn told(&self, what: &str, trouble: Trouble) -> BackendError {
-        let at = self.address.as_ref().map_or_else(|_| self.name.clone(), ToString::to_string);
-        let engine = format!("the Docker engine at {at}");
+        let engine = self.engine();
         let unreachable = |why: String| BackendError::Unreachable { what: engine.clone(), why };
         match trouble {
             Trouble::Slow(limit) => unreachable(format!("nothing came within {:.1} s", limit.as_secs_f32())),
