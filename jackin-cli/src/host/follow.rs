@@ -67,6 +67,9 @@ const WAITING: usize = 1024;
 const SOON: Duration = Duration::from_millis(200);
 const LATE: Duration = Duration::from_secs(10);
 
+/// How long the last events of an instance that ended are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// Changes of a host that come together are looked at once.
 const TOGETHER: Duration = Duration::from_millis(30);
 
@@ -208,6 +211,10 @@ impl HostFollower {
                 .as_ref()
                 .is_none_or(|before| matches!(before.life, Life::Ended(_)) || life == Life::Running);
             if let Some(mut before) = before {
+                if let (Life::Ended(_), Some(following)) = (&life, &mut before.following) {
+                    // It ends by itself when it has told what the capsule said last.
+                    let _ = tokio::time::timeout(LAST_WORDS, following).await;
+                }
                 stop(&mut before).await;
             }
             if is_new {
@@ -238,7 +245,7 @@ impl HostFollower {
 
 /// Ends the telling of an instance, so that nothing of it comes after what is told next.
 async fn stop(known: &mut Known) {
-    if let Some(following) = known.following.take() {
+    if let Some(following) = known.following.take().filter(|following| !following.is_finished()) {
         following.abort();
         let _ = following.await;
     }

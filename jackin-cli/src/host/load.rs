@@ -137,11 +137,14 @@ pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
         loop {
             match life::reconcile(&fleet, instance, false).await {
                 Ok(Found::Alive) => {}
-                Ok(Found::Kept(ending)) => {
-                    courier.history().ended(instance, &ending);
+                Ok(found @ (Found::Kept(_) | Found::TakenAway(_))) => {
+                    // What the capsule said last may not have been heard yet.
+                    let _ = tokio::time::timeout(LAST_WORDS, attending).await;
+                    if let Found::Kept(ending) = found {
+                        courier.history().ended(instance, &ending);
+                    }
                     return Ok(0);
                 }
-                Ok(Found::TakenAway(_)) => return Ok(0),
                 Err(error) => say(&format!("{error:#}")),
             }
             tokio::select! {
@@ -176,6 +179,9 @@ pub(super) async fn watch(loaded: &Loaded, args: &WatchArgs) -> Result<u8> {
 
 /// How long a watcher waits before it looks again at what does not answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// How long the last events of an instance that ended are waited for.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// How long until it looks whether an instance that ended was taken away.
 const BREATH: std::time::Duration = std::time::Duration::from_millis(100);

@@ -43,12 +43,17 @@ fn statuses_tags_and_ends_are_kept_and_outlive_the_instance() {
     });
     operator.ok(&["send", "api", "--force", "exit 7"]);
     let ended = "api: the instance has ended: crashed (exit code 7)";
-    eventually("its end is kept", || operator.ok(&["log"]).contains(ended));
+    eventually("its end is kept", || {
+        let log = operator.ok(&["log"]);
+        log.contains(ended) && log.contains("all sessions ended")
+    });
     second.kill().unwrap();
     second.wait().unwrap();
     operator.ok(&["eject", "api"]);
     let log = operator.ok(&["log", "api"]);
-    for once in ["Delete it?", "declared link", ended] {
+    for once in
+        ["Delete it?", "declared link", "session 1 ended: crashed (exit code 7)", "all sessions ended", ended]
+    {
         assert_eq!(log.matches(once).count(), 1, "{once} in\n{log}");
     }
     let json = operator.ok(&["log", "api", "--json"]);
