@@ -129,8 +129,8 @@ impl Operator {
         let mut console = self.console()?;
         console.wait(listed)?;
         println!("a key, to the frame that answers it: {}", console.keys(60)?);
-        // Processes and branches are looked at once in the beginning.
-        thread::sleep(Duration::from_secs(10));
+        // In its first minute an agent's age is told in seconds, and each of them is a frame.
+        thread::sleep(Duration::from_secs(75));
         println!(
             "{count} quiet agents, CPU over {seconds} s: {:.2} %",
             console.cpu(Duration::from_secs(seconds))?

@@ -59,6 +59,7 @@ impl Overview {
 
     /// Fills a frame.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        self.model.settle();
         self.model.scene = view::draw(frame, &self.model);
     }
 

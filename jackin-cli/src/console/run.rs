@@ -98,6 +98,7 @@ impl Running {
     async fn run(mut self) -> Result<u8> {
         loop {
             if self.changed && self.drawn.is_none_or(|drawn| Instant::now() >= drawn + self.pace()) {
+                self.update(Message::Settle).await?;
                 self.draw()?;
             }
             match self.wait().await {

@@ -109,9 +109,15 @@ fn an_instance_that_hangs_holds_up_nothing() {
     terminal.type_in("x\x07d");
     terminal.type_in("?");
     terminal.wait_for("attaches to the selected session");
-    terminal.type_in("\x07\x7f");
-    terminal.wait_for("well");
+    terminal.type_in("\x07");
+    // It is marked, and found again.
+    terminal.wait_for("▌ It does not answer");
     signal("CONT", &pid);
+    terminal.wait_until_text("it answers", |text| {
+        !text.contains("It does not answer") && text.contains("I hang")
+    });
+    terminal.type_in("\x7f");
+    terminal.wait_for("well");
     terminal.type_in("q");
     assert_eq!(terminal.exit_code(), 0);
 }

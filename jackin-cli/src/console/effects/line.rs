@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::client::{Client, ClientError};
+use crate::console::update::Unanswered;
 use crate::host::Fleet;
 
 /// How long an answer may take.
@@ -23,7 +24,7 @@ const UNUSED: Duration = Duration::from_secs(120);
 
 struct Asked {
     request: Request,
-    answer: oneshot::Sender<Result<Value, String>>,
+    answer: oneshot::Sender<Result<Value, Unanswered>>,
 }
 
 /// The connections.
@@ -42,7 +43,7 @@ impl Lines {
         &mut self,
         instance: &InstanceName,
         request: Request,
-    ) -> impl Future<Output = Result<Value, String>> + Send + use<> {
+    ) -> impl Future<Output = Result<Value, Unanswered>> + Send + use<> {
         let (answer, answered) = oneshot::channel();
         let mut asked = Some(Asked { request, answer });
         if let Some(line) = self.lines.get(instance) {
@@ -60,7 +61,11 @@ impl Lines {
             self.lines.retain(|_, line| !line.is_closed());
             self.lines.insert(instance.clone(), line);
         }
-        async { answered.await.unwrap_or_else(|_| Err("it has too much to answer already".to_owned())) }
+        async {
+            answered
+                .await
+                .unwrap_or_else(|_| Err(Unanswered::Refused("it has too much to answer already".to_owned())))
+        }
     }
 }
 
@@ -82,7 +87,7 @@ async fn serve(fleet: Fleet, instance: InstanceName, mut calls: mpsc::Receiver<A
         let outcome = tokio::time::timeout(PATIENCE, ask(&fleet, &instance, &mut client, request)).await;
         let outcome = outcome.unwrap_or_else(|_| {
             client = None;
-            Err(format!("it does not answer within {} s", PATIENCE.as_secs()))
+            Err(Unanswered::Silent(format!("it does not answer within {} s", PATIENCE.as_secs())))
         });
         // Whoever asked may be gone.
         let _ = answer.send(outcome);
@@ -94,27 +99,27 @@ async fn ask(
     instance: &InstanceName,
     kept: &mut Option<Client>,
     request: Request,
-) -> Result<Value, String> {
+) -> Result<Value, Unanswered> {
     if let Some(client) = kept {
         match client.call(request.clone()).await {
             Ok(value) => return Ok(value),
-            Err(ClientError::Refused(error)) => return Err(error.to_string()),
+            Err(ClientError::Refused(error)) => return Err(Unanswered::Refused(error.to_string())),
             // A capsule closes what was quiet for long; it is asked once more over a fresh one. Unless it read the
             // request, nothing was done, and a request that it did read was answered.
             Err(ClientError::Closed | ClientError::Io(_)) => *kept = None,
             Err(error) => {
                 *kept = None;
-                return Err(error.to_string());
+                return Err(Unanswered::Silent(error.to_string()));
             }
         }
     }
-    let client = kept.insert(open(fleet, instance).await?);
+    let client = kept.insert(open(fleet, instance).await.map_err(Unanswered::Silent)?);
     match client.call(request).await {
         Ok(value) => Ok(value),
-        Err(ClientError::Refused(error)) => Err(error.to_string()),
+        Err(ClientError::Refused(error)) => Err(Unanswered::Refused(error.to_string())),
         Err(error) => {
             *kept = None;
-            Err(error.to_string())
+            Err(Unanswered::Silent(error.to_string()))
         }
     }
 }

@@ -18,7 +18,7 @@ use self::line::Lines;
 use self::notify::Notifier;
 use self::screen::Watch;
 use self::tool::Tools;
-use super::update::{Effect, Message, Purpose};
+use super::update::{Effect, Message, Purpose, Unanswered};
 use super::{Actions, NewAgent};
 use crate::config::Loaded;
 use crate::host::{Fleet, new_recording, repair_tag};
@@ -160,8 +160,8 @@ impl Effects {
                     let path = path.map(|path| path.display().to_string());
                     ask(&lines, &instance, Request::RecordStart { session_id, path, limit: None }).await
                 }
-                Ok(Err(error)) => Err(for_people(error)),
-                Err(_) => Err("no place for a recording was found".to_owned()),
+                Ok(Err(error)) => Err(Unanswered::Refused(for_people(error))),
+                Err(_) => Err(Unanswered::Refused("no place for a recording was found".to_owned())),
             };
             let purpose = Purpose::Recorded { began: true };
             let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
@@ -235,7 +235,7 @@ fn ask(
     lines: &Mutex<Lines>,
     instance: &InstanceName,
     request: Request,
-) -> impl Future<Output = Result<serde_json::Value, String>> + Send + use<> {
+) -> impl Future<Output = Result<serde_json::Value, Unanswered>> + Send + use<> {
     lines.lock().unwrap_or_else(PoisonError::into_inner).call(instance, request)
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Instance {
     pub(crate) since: Timestamp,
     /// The branch that is checked out in its directory on this machine.
     pub(crate) branch: Option<String>,
+    /// Whether it was asked how it is, and has not answered yet.
+    pub(crate) asked: bool,
 }
 
 /// Whether an instance is there.
@@ -117,6 +119,7 @@ impl Instance {
             seq: 0,
             since: now,
             branch: None,
+            asked: false,
         }
     }
 

@@ -49,6 +49,9 @@ pub(crate) struct Model {
     pub(crate) preview: Preview,
 
     pub(crate) listing: Listing,
+    /// Whether the rows are older than the fleet. They are made anew before a frame or a key needs them, not with every
+    /// event of fifty agents.
+    pub(crate) stale: bool,
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Counts,
     pub(crate) selected: Selected,
@@ -120,6 +123,7 @@ impl Model {
             runs: Runs::default(),
             preview: Preview::default(),
             listing: Listing { grouping, ..Listing::default() },
+            stale: false,
             rows: Vec::new(),
             counts: Counts::default(),
             selected: Selected::default(),
@@ -143,8 +147,16 @@ impl Model {
         }
     }
 
+    /// Makes the list anew if it is older than the fleet.
+    pub(crate) fn settle(&mut self) {
+        if self.stale {
+            self.refresh();
+        }
+    }
+
     /// Makes the list anew and finds the selection in it again.
     pub(crate) fn refresh(&mut self) {
+        self.stale = false;
         (self.rows, self.counts) = self.listing.rows(&self.fleet);
         let same = |row: &Row| match (row, &self.selected) {
             (Row::Group(group), Selected::Group(name)) => group.name == *name,

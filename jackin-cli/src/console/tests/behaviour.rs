@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier};
 use super::stage::{START, Stage, info, name, session, tag};
 use crate::console::model::Selected;
 use crate::console::model::modal::Modal;
-use crate::console::update::{Effect, Message, Purpose};
+use crate::console::update::{Effect, Message, Purpose, Unanswered, update};
 use crate::console::view::{Target, Theme};
 use crate::host::FleetEvent;
 
@@ -80,9 +80,10 @@ fn what_answers_too_late_does_not_take_the_terminal() {
     let mut stage = three();
     stage.keys("enter");
     let Some(Effect::Call { instance, purpose, .. }) = stage.took().pop() else { panic!("it is asked") };
-    let answer = Err("it does not answer within 10 s".to_owned());
+    let answer = Err(Unanswered::Silent("it does not answer within 10 s".to_owned()));
     stage.message(Message::Answer { instance, purpose, answer });
     assert!(stage.draw(80, 24).contains("alpha: it does not answer within 10 s"));
+    assert!(stage.model.attached.is_none());
 }
 
 #[test]
@@ -113,6 +114,45 @@ fn what_is_on_the_screen_notifies_only_when_the_terminal_lost_the_focus() {
     stage.keys("down m");
     stage.done(&selected(&stage));
     assert!(!notified(&mut stage), "it is muted");
+}
+
+#[test]
+fn a_key_that_comes_before_the_frame_finds_the_list_as_it_is() {
+    let mut stage = three();
+    for gone in ["alpha", "beta"] {
+        // Two events between two frames.
+        let event = Message::Fleet(FleetEvent::Gone { instance: name(gone) });
+        let effects = update(&mut stage.model, event, stage.now);
+        stage.effects.extend(effects);
+    }
+    stage.keys("e y");
+    assert!(stage.took().contains(&Effect::Eject(name("gamma"))));
+}
+
+#[test]
+fn one_that_hangs_is_marked_asked_once_at_a_time_and_found_again() {
+    let mut stage = three();
+    let asked = |stage: &mut Stage| -> Vec<(String, Purpose)> {
+        stage.later(5);
+        stage.message(Message::Sample);
+        let of = |effect| match effect {
+            Effect::Call { instance, purpose, .. } => Some((instance.to_string(), purpose)),
+            _ => None,
+        };
+        stage.took().into_iter().filter_map(of).filter(|(instance, _)| instance == "alpha").collect()
+    };
+    assert_eq!(asked(&mut stage), [("alpha".to_owned(), Purpose::Resources)]);
+    assert_eq!(asked(&mut stage), [], "it has not answered yet");
+    let (instance, answer) = (name("alpha"), Err(Unanswered::Silent("it hangs".to_owned())));
+    stage.message(Message::Answer { instance, purpose: Purpose::Resources, answer });
+    assert!(stage.draw(80, 24).contains("It does not answer: it hangs. It is tried again."));
+    assert_eq!(asked(&mut stage), [("alpha".to_owned(), Purpose::Look)]);
+    let (instance, answer) = (name("alpha"), Err(Unanswered::Silent("it hangs".to_owned())));
+    stage.message(Message::Answer { instance, purpose: Purpose::Look, answer });
+    assert_eq!(asked(&mut stage), [("alpha".to_owned(), Purpose::Look)]);
+    let busy = info(1, "claude", AgentStatus::Busy { since: START }, Attention::Working, START);
+    stage.snapshot("alpha", vec![busy], Vec::new());
+    assert!(!stage.draw(80, 24).contains("It does not answer"));
 }
 
 #[test]

@@ -58,8 +58,12 @@ impl Stage {
         Self { model, now: START, effects: Vec::new(), seq: 0 }
     }
 
+    /// Takes a message, and whatever follows before the next frame.
     pub(super) fn message(&mut self, message: Message) {
         self.effects.extend(update(&mut self.model, message, self.now));
+        let changed = self.model.changed;
+        self.effects.extend(update(&mut self.model, Message::Settle, self.now));
+        self.model.changed = changed;
     }
 
     pub(super) fn fleet(&mut self, event: FleetEvent) {

@@ -97,3 +97,19 @@ pub(crate) enum Purpose {
         began: bool,
     },
 }
+
+/// Why a capsule's answer is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It says why.
+    Refused(String),
+    /// It says nothing, or cannot be reached.
+    Silent(String),
+}
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Refused(why) | Self::Silent(why)) = self;
+        f.write_str(why)
+    }
+}

@@ -13,7 +13,7 @@ mod tags;
 mod text;
 mod tools;
 
-pub(crate) use effect::{Effect, Purpose};
+pub(crate) use effect::{Effect, Purpose, Unanswered};
 pub(crate) use sample::INTERVAL as SAMPLING;
 
 use crossterm::event::{Event as TerminalEvent, KeyEvent, KeyEventKind};
@@ -44,7 +44,7 @@ pub(crate) enum Message {
     Answer {
         instance: InstanceName,
         purpose: Purpose,
-        answer: Result<serde_json::Value, String>,
+        answer: Result<serde_json::Value, Unanswered>,
     },
     /// A tool printed a line.
     Printed {
@@ -81,12 +81,17 @@ pub(crate) enum Message {
     },
     /// Time has passed.
     Tick,
+    /// A frame is about to be drawn.
+    Settle,
 }
 
 /// Takes a message.
 pub(crate) fn update(model: &mut Model, message: Message, now: Timestamp) -> Vec<Effect> {
     (model.now, model.changed) = (now, true);
     let mut effects = Vec::new();
+    if !matches!(message, Message::Fleet(_)) {
+        model.settle();
+    }
     match message {
         Message::Terminal(event) => terminal(model, event, &mut effects),
         Message::Light(light) => model.theme.light = light,
@@ -141,6 +146,7 @@ pub(crate) fn update(model: &mut Model, message: Message, now: Timestamp) -> Vec
             }
         }
         Message::Tick => {}
+        Message::Settle => model.changed = false,
     }
     expire(model);
     if let Some(watched) = watch(model) {
@@ -202,7 +208,7 @@ fn fleet(model: &mut Model, event: FleetEvent, effects: &mut Vec<Effect>) {
             effects.push(Effect::Notify(notification));
         }
     }
-    model.refresh();
+    model.stale = true;
 }
 
 /// Has the branch of an instance's directory looked up, where that is on this machine.

@@ -4,7 +4,7 @@ use jackin_core::InstanceName;
 use jackin_core::protocol::control::{Created, Explanation, Recording, Request, Resources, Snapshot, Tags};
 use serde_json::Value;
 
-use super::{Effect, Purpose, call, look};
+use super::{Effect, Purpose, Unanswered, call, look};
 use crate::console::model::agent::Session;
 use crate::console::model::modal::Modal;
 use crate::console::model::rows::RowKey;
@@ -16,12 +16,17 @@ pub(super) fn answer(
     model: &mut Model,
     instance: &InstanceName,
     purpose: Purpose,
-    answer: Result<Value, String>,
+    answer: Result<Value, Unanswered>,
     effects: &mut Vec<Effect>,
 ) {
+    if let Some(known) = model.fleet.instances.get_mut(instance)
+        && matches!(purpose, Purpose::Resources | Purpose::Look)
+    {
+        known.asked = false;
+    }
     let value = match answer {
         Ok(value) => value,
-        Err(why) => return failed(model, instance, purpose, why),
+        Err(why) => return failed(model, instance, purpose, &why, effects),
     };
     match purpose {
         // Whoever pressed another key in the meantime has changed their mind.
@@ -85,18 +90,29 @@ pub(super) fn answer(
     }
 }
 
-fn failed(model: &mut Model, instance: &InstanceName, purpose: Purpose, why: String) {
+fn failed(
+    model: &mut Model,
+    instance: &InstanceName,
+    purpose: Purpose,
+    why: &Unanswered,
+    effects: &mut Vec<Effect>,
+) {
     match purpose {
-        Purpose::Explain(of) => show(model, &of, &Err(why)),
-        // Nobody asked for these; the list tells whether the instance answers.
+        Purpose::Explain(of) => show(model, &of, &Err(why.to_string())),
+        // Nobody asked for these.
         Purpose::Resources | Purpose::Look | Purpose::Tags => {}
         Purpose::Attach(_)
         | Purpose::Done(_)
         | Purpose::DoneAndLook(_)
         | Purpose::Started(_)
-        | Purpose::Recorded { .. } => {
-            model.complain(format!("{instance}: {why}"));
-        }
+        | Purpose::Recorded { .. } => model.complain(format!("{instance}: {why}")),
+    }
+    // A capsule that hangs keeps its connections, and whoever follows its events waits for the next one.
+    if let Unanswered::Silent(why) = why
+        && super::runs(model, instance)
+    {
+        let silent = FleetEvent::Silent { instance: instance.clone(), why: why.clone() };
+        super::fleet(model, silent, effects);
     }
 }
 

@@ -8,7 +8,7 @@ use jackin_core::{Attention, TagKind, Timestamp};
 
 use super::{Effect, Purpose, call};
 use crate::console::model::Model;
-use crate::console::model::agent::Presence;
+use crate::console::model::agent::{Instance, Presence};
 
 /// How often a look is worth taking at all.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
@@ -29,21 +29,30 @@ pub(super) fn sample(model: &mut Model, effects: &mut Vec<Effect>) {
     let selected = model.key().map(|key| key.instance.clone());
     let mut urls = Vec::new();
     for instance in model.fleet.instances.values() {
+        let busy = instance.attention() == Attention::Working || selected.as_ref() == Some(&instance.name);
+        match &instance.presence {
+            _ if instance.asked => {}
+            Presence::Running if is_due(instance, now, busy) => {
+                effects.push(call(&instance.name, Request::Resources {}, Purpose::Resources));
+            }
+            // It may have come back.
+            Presence::Silent(_) => super::look(&instance.name, effects),
+            _ => {}
+        }
         if instance.presence != Presence::Running {
             continue;
-        }
-        let measured =
-            instance.sessions.values().map(|session| session.load.map(|load| load.at)).min().flatten();
-        let busy = instance.attention() == Attention::Working || selected.as_ref() == Some(&instance.name);
-        // A little early counts: the interval is not exact.
-        let pause = if busy { INTERVAL / 2 } else { RESTING };
-        if !instance.sessions.is_empty() && measured.is_none_or(|at| now.since(at) >= pause) {
-            effects.push(call(&instance.name, Request::Resources {}, Purpose::Resources));
         }
         if busy {
             super::branch(model, &instance.name, effects);
         }
         urls.extend(instance.latest(&TagKind::Pr).map(|tag| tag.value.clone()));
+    }
+    for effect in effects.iter() {
+        if let Effect::Call { instance, .. } = effect
+            && let Some(instance) = model.fleet.instances.get_mut(instance)
+        {
+            instance.asked = true;
+        }
     }
     model.pulls.retain(|url, _| urls.contains(url));
     model.pulls_asked.retain(|url, _| urls.contains(url));
@@ -57,4 +66,12 @@ pub(super) fn sample(model: &mut Model, effects: &mut Vec<Effect>) {
             effects.push(Effect::PullRequest(url));
         }
     }
+}
+
+/// Whether what an instance uses was measured long ago.
+fn is_due(instance: &Instance, now: Timestamp, busy: bool) -> bool {
+    let measured = instance.sessions.values().map(|session| session.load.map(|load| load.at)).min().flatten();
+    // A little early counts: the interval is not exact.
+    let pause = if busy { INTERVAL / 2 } else { RESTING };
+    !instance.sessions.is_empty() && measured.is_none_or(|at| now.since(at) >= pause)
 }
