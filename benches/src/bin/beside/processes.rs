@@ -43,13 +43,12 @@ impl Activity {
         for pid in pids {
             for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
                 let thread = thread?.path();
-                let times = fs::read_to_string(thread.join("schedstat"))?;
-                nanoseconds += times
-                    .split(' ')
-                    .next()
-                    .and_then(|first| first.parse::<u64>().ok())
-                    .context("schedstat")?;
-                switches += context_switches(&fs::read_to_string(thread.join("status"))?);
+                let file = |name: &str| fs::read_to_string(thread.join(name));
+                // A thread may end while it is looked at.
+                let (Ok(times), Ok(status)) = (file("schedstat"), file("status")) else { continue };
+                let ran = times.split(' ').next().and_then(|first| first.parse::<u64>().ok());
+                nanoseconds += ran.context("schedstat")?;
+                switches += context_switches(&status);
             }
         }
         Ok(Self { ran: Duration::from_nanos(nanoseconds), switches })
