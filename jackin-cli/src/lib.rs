@@ -48,6 +48,8 @@ pub mod console;
 #[cfg(feature = "host")]
 mod demo;
 #[cfg(feature = "host")]
+mod group;
+#[cfg(feature = "host")]
 pub mod host;
 /// Where instances live, for programs that make their own.
 #[cfg(feature = "host")]

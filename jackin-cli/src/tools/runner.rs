@@ -9,7 +9,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use jackin_tools::{Placeholder, ResolvedCommand};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal};
 use thiserror::Error;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -17,6 +17,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
+
+use crate::group::Group;
 
 use super::capture::{Capture, Captured, Lines};
 
@@ -222,29 +224,6 @@ fn spawn(resolved: &ResolvedCommand) -> Result<(pipe::Receiver, Child), RunError
     })?;
     // `command` goes here, and with it our ends of the pipe: what is left of it is the command's.
     Ok((reader, child))
-}
-
-/// The processes of a command. They are killed if the watcher goes before it is done with them.
-#[derive(Debug)]
-struct Group(Option<Pid>);
-
-impl Group {
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
-            // All of them may have ended.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none_or(|group| test_kill_process_group(group).is_err())
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
-    }
 }
 
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@ use jackin_core::RuntimeEvent;
 use serde::Deserialize;
 
 use super::claude_message::{ToolInput, prompt_for};
-use super::codex_exec::CodexUsage;
+use super::codex_exec::{CodexUsage, Item};
 use super::json::{self, Flag, Id, Many, Maybe, Text, Told};
 use super::turn::{Message, Requests, Tools, Turn};
 use super::{BrokenLine, Decoder, words};
@@ -88,21 +88,6 @@ struct TurnInfo<'a> {
     status: Text<'a>,
     #[serde(borrow)]
     error: Told<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Item<'a> {
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    status: Text<'a>,
-    #[serde(borrow)]
-    tool: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -29,19 +29,20 @@ struct Line<'a> {
     error: Told<'a>,
 }
 
+/// A thing that happens within a turn. The app server spells its kinds otherwise, and says the same of them.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Item<'a> {
+pub(super) struct Item<'a> {
     #[serde(borrow)]
-    id: Text<'a>,
+    pub(super) id: Text<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    pub(super) kind: Text<'a>,
     #[serde(borrow)]
-    text: Text<'a>,
+    pub(super) text: Text<'a>,
     #[serde(borrow)]
-    status: Text<'a>,
+    pub(super) status: Text<'a>,
     #[serde(borrow)]
-    tool: Text<'a>,
+    pub(super) tool: Text<'a>,
 }
 
 /// Codex counts cached tokens among the input, and over the whole thread.

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jackin_core::run::{AgentError, Ended, ProcessIds, RunContext};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until};
+
+use crate::group::Group;
 
 use super::{Happened, Notes, Place, PlaceCommand, PlaceProcess};
 
@@ -113,28 +115,6 @@ enum Phase {
     Over {
         status: ExitStatus,
     },
-}
-
-/// The processes of a command. Those that are left when this goes are killed.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
-            // All of them may have ended.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none_or(|group| test_kill_process_group(group).is_err())
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
-    }
 }
 
 #[async_trait]
