@@ -73,6 +73,8 @@ pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
 pub(crate) use terminal::{Terminal, open_terminal};
 #[cfg(feature = "host")]
 pub(crate) use user::group_and_home;
+#[cfg(feature = "host")]
+pub(crate) use watch::branch;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

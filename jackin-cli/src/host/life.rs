@@ -7,14 +7,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use jackin_core::{InstanceName, Timestamp};
 
-use super::backend::{BackendError, Ending, Life, Steps};
+use super::backend::{BackendError, Ending, Life, Steps, session_user};
 use super::courier::Courier;
 use super::fleet::{Fleet, Member};
 use super::github::Github;
 use super::manifest::{Lock, Manifest, ManifestError, Phase};
-use super::plan::Plan;
+use super::plan::{Plan, Worktree};
 use super::planning::{self, PlanArgs, Planned};
-use super::worktree::{self, Removed};
+use super::worktree::{self, Owner, Removed};
 use crate::capsule;
 use crate::config::{BackendKind, Loaded, Mount, Paths};
 
@@ -63,18 +63,20 @@ pub(crate) async fn launch_plan(fleet: &Fleet, plan: Plan, step: &mut Steps<'_>)
 
 fn add_worktree(paths: &Paths, plan: &mut Plan) -> Result<()> {
     let Some(directory) = plan.host_workdir.clone() else { return Ok(()) };
-    let worktree = worktree::plan(paths, &plan.instance, &directory)?;
+    let is_clone = plan.backend == BackendKind::Docker;
+    let worktree = worktree::plan(paths, &plan.instance, &directory, is_clone)?;
     // The agent works in the same part of the repository as the operator.
     let below = directory.strip_prefix(&worktree.repository).unwrap_or(std::path::Path::new(""));
     let own = if below.as_os_str().is_empty() { worktree.path.clone() } else { worktree.path.join(below) };
     if plan.workdir == directory.display().to_string() {
         plan.workdir = own.display().to_string();
     }
-    if plan.backend == BackendKind::Docker {
-        // The worktree's own file names the repository by its path on this machine.
-        let repository = worktree::git_dir(&worktree.repository)?;
-        let path = repository.to_str().context("the repository's path is not UTF-8")?.to_owned();
-        plan.mounts.push(Mount { source: path.clone(), destination: path, read_only: false });
+    if is_clone {
+        // It names what it borrows by the paths of this machine.
+        for store in worktree::clone::lenders(&worktree.repository)? {
+            let path = store.to_str().context("the repository's path is not UTF-8")?.to_owned();
+            plan.mounts.push(Mount { source: path.clone(), destination: path, read_only: true });
+        }
     }
     plan.host_workdir = Some(own);
     plan.worktree = Some(worktree);
@@ -109,7 +111,10 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     let made = async {
         if let Some(worktree) = manifest.plan.worktree.as_ref().filter(|worktree| !worktree.path.exists()) {
             step("making a worktree");
-            worktree::create(worktree)?;
+            let user = session_user(&manifest.plan);
+            let agent = Owner { uid: user.uid, gid: user.gid.unwrap_or(user.uid) };
+            // Only root can give files away.
+            worktree::create(worktree, Some(agent).filter(|_| rustix::process::geteuid().is_root()))?;
         }
         let secrets = manifest.plan.secrets(|name| std::env::var(name).ok());
         backend.create(&manifest.plan, &secrets, step).await?;
@@ -152,17 +157,22 @@ async fn interrupted() {
 /// What became of an instance's worktree when it was taken away, for people.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    pub(super) worktree: Option<std::path::PathBuf>,
+    pub(super) worktree: Option<Worktree>,
     pub(super) branch: Option<String>,
 }
 
 impl Left {
     /// What the operator should know, a line each.
     pub(super) fn lines(&self) -> Vec<String> {
-        let worktree = self
-            .worktree
-            .as_ref()
-            .map(|path| format!("the worktree {} has changes in no commit and is kept", path.display()));
+        let worktree = self.worktree.as_ref().map(|worktree| {
+            let what = format!("{} holds work that is nowhere else, and is kept", worktree.path.display());
+            // Git runs what a repository's settings name.
+            if worktree.is_clone {
+                what + "; its .git is the agent's: look at that before you run Git there"
+            } else {
+                what
+            }
+        });
         let branch = self.branch.as_ref().map(|branch| format!("its commits are on the branch {branch}"));
         worktree.into_iter().chain(branch).collect()
     }
@@ -180,7 +190,7 @@ pub(super) async fn take_away(fleet: &Fleet, member: &Member) -> Result<Left> {
         }
         match worktree::remove(worktree)? {
             Removed::Gone { kept_branch } => left.branch = kept_branch,
-            Removed::Kept => left.worktree = Some(worktree.path.clone()),
+            Removed::Kept => left.worktree = Some(worktree.clone()),
         }
     }
     fleet.manifests().remove(&member.instance)?;

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::fleet::{Fleet, HostView, InstanceState, InstanceView, Member};
 use super::life::{self, ago, say};
-use super::worktree::branch;
-use crate::capsule::{self, print_line, printable};
+use crate::capsule::{self, branch, print_line, printable};
 use crate::config::Loaded;
 
 /// `jackin ls`

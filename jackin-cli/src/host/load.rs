@@ -371,7 +371,7 @@ async fn eject_all(
         report.push(json!({
             "instance": instance,
             "error": error,
-            "worktree": left.as_ref().and_then(|left| left.worktree.as_ref()),
+            "worktree": left.as_ref().and_then(|left| left.worktree.as_ref()).map(|worktree| &worktree.path),
             "branch": left.as_ref().and_then(|left| left.branch.as_ref()),
         }));
     }

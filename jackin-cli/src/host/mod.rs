@@ -42,4 +42,3 @@ pub use manifest::{Lock, Manifest, ManifestError, Manifests, Phase};
 pub use plan::{Plan, Secrets, Worktree};
 pub(crate) use run_plan::{RunPlanArgs, plan_run};
 pub(crate) use values::tool_context;
-pub(crate) use worktree::branch;

@@ -97,6 +97,9 @@ pub struct Worktree {
     pub path: PathBuf,
     /// Its branch.
     pub branch: String,
+    /// Whether it is a repository of its own, for an agent that must not reach the first one's settings and hooks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_clone: bool,
 }
 
 /// The values of tokens, by agent and variable. They reach the agent's environment and no record.

@@ -23,3 +23,4 @@ mod refusals;
 mod registry;
 mod sidecars;
 mod ssh;
+mod worktrees;

@@ -52,7 +52,7 @@ impl Head {
         self.directory = git_directory(&self.workdir);
         let directory = self.directory.as_ref()?;
         let head = read(&directory.join("HEAD"))?;
-        let Some(name) = head.trim_end().strip_prefix("ref: refs/heads/") else {
+        let Some(name) = named(&head) else {
             let commit: String = head.chars().take_while(char::is_ascii_hexdigit).take(SHORT).collect();
             return (commit.len() == SHORT).then_some(Branch { name: commit, is_usual: false });
         };
@@ -64,6 +64,17 @@ impl Head {
         let is_usual = usual.map_or_else(|| USUAL.contains(&name), |usual| usual == name);
         Some(Branch { name: one_line(name, LONGEST_NAME), is_usual })
     }
+}
+
+/// The branch that a directory is on; none where there is no repository, or no branch.
+#[cfg(feature = "host")]
+pub(crate) fn branch(workdir: &Path) -> Option<String> {
+    let head = read(&git_directory(workdir)?.join("HEAD"))?;
+    named(&head).filter(|name| !name.is_empty()).map(|name| one_line(name, LONGEST_NAME))
+}
+
+fn named(head: &str) -> Option<&str> {
+    head.trim_end().strip_prefix("ref: refs/heads/")
 }
 
 /// `.git` of a directory, or of one above it: a directory, or a file that names one.

@@ -27,6 +27,8 @@ use jackin_status::{Channel, Foreground, Look, Screen};
 use jackin_tags::AgentTagEvent;
 
 pub(super) use head::Branch;
+#[cfg(feature = "host")]
+pub(crate) use head::branch;
 pub(super) use places::Surroundings;
 pub(super) use resources::measure;
 

@@ -124,7 +124,7 @@ impl Effects {
             Effect::Branch { instance, dir } => {
                 let messages = self.messages.clone();
                 tokio::spawn(async move {
-                    let found = tokio::task::spawn_blocking(move || crate::host::branch(&dir)).await;
+                    let found = tokio::task::spawn_blocking(move || crate::capsule::branch(&dir)).await;
                     let branch = found.unwrap_or_default();
                     let _ = messages.send(Message::Branch { instance, branch }).await;
                 });

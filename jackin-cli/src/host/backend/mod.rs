@@ -14,7 +14,7 @@ use jackin_core::{AgentStatus, InstanceName};
 use thiserror::Error;
 
 pub use docker::DockerBackend;
-pub(crate) use docker::{RunAttachment, RunEngine, RunLife, RunSpec, container_name};
+pub(crate) use docker::{RunAttachment, RunEngine, RunLife, RunSpec, container_name, session_user};
 pub use fake::FakeBackend;
 pub use local::LocalBackend;
 

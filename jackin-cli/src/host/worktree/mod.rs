@@ -1,5 +1,8 @@
 //! A Git worktree for each instance, so that agents of one repository do not write into each other's files.
 
+pub(super) mod clone;
+mod refs;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -9,8 +12,13 @@ use jackin_core::InstanceName;
 use super::plan::Worktree;
 use crate::config::Paths;
 
-/// Decides where the worktree of an instance goes; nothing is made yet.
-pub(super) fn plan(paths: &Paths, instance: &InstanceName, directory: &Path) -> Result<Worktree> {
+/// Decides where the worktree of an instance goes; nothing is made yet. With a wall around the agent it is a clone.
+pub(super) fn plan(
+    paths: &Paths,
+    instance: &InstanceName,
+    directory: &Path,
+    is_clone: bool,
+) -> Result<Worktree> {
     let top = git(directory, &["rev-parse", "--show-toplevel"])
         .with_context(|| format!("{} is in no Git repository: leave --worktree out", directory.display()))?;
     let has_commit = git(directory, &["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
@@ -29,7 +37,7 @@ pub(super) fn plan(paths: &Paths, instance: &InstanceName, directory: &Path) -> 
     let mut branches =
         std::iter::once(base.clone()).chain((2..1_000).map(|number| format!("{base}-{number}")));
     let branch = branches.find(|branch| !taken(branch)).context("every branch name is taken")?;
-    Ok(Worktree { repository, path, branch })
+    Ok(Worktree { repository, path, branch, is_clone })
 }
 
 /// The directory that a repository, and all of its worktrees, keep everything in.
@@ -39,11 +47,22 @@ pub(super) fn git_dir(repository: &Path) -> Result<PathBuf> {
     dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))
 }
 
-/// Makes a worktree.
-pub(super) fn create(worktree: &Worktree) -> Result<()> {
-    let Worktree { repository, path, branch } = worktree;
+/// Whose files are, by numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+}
+
+/// Makes a worktree; a clone for its owner, if that is somebody else.
+pub(super) fn create(worktree: &Worktree, owner: Option<Owner>) -> Result<()> {
+    let Worktree { repository, path, branch, is_clone } = worktree;
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    }
+    if *is_clone {
+        return clone::create(worktree, owner)
+            .with_context(|| format!("cannot make the repository {}", path.display()));
     }
     git(repository, &["worktree", "add", "--quiet", "-b", branch, utf8(path)?])
         .with_context(|| format!("cannot make the worktree {}", path.display()))?;
@@ -52,12 +71,13 @@ pub(super) fn create(worktree: &Worktree) -> Result<()> {
 
 /// Whether a Git is at work on it, which may have outlived whoever started it.
 pub(super) fn is_being_made(worktree: &Worktree) -> bool {
-    let path = worktree.path.as_os_str().as_encoded_bytes();
+    let paths = [worktree.path.clone(), clone::unfinished(worktree)];
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.any(|line| {
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        words.contains(&b"worktree".as_slice()) && words.contains(&b"add".as_slice()) && words.contains(&path)
+        words[0].ends_with(b"git")
+            && paths.iter().any(|path| words.contains(&path.as_os_str().as_encoded_bytes()))
     })
 }
 
@@ -75,7 +95,10 @@ pub(super) enum Removed {
 
 /// Takes a worktree away, unless it has changes that would be lost. A branch without commits of its own goes with it.
 pub(super) fn remove(worktree: &Worktree) -> Result<Removed> {
-    let Worktree { repository, path, branch } = worktree;
+    let Worktree { repository, path, branch, is_clone } = worktree;
+    if *is_clone {
+        return clone::remove(worktree);
+    }
     if path.exists() {
         match git(path, &["status", "--porcelain"]) {
             Ok(changes) if !changes.trim().is_empty() => return Ok(Removed::Kept),
@@ -89,16 +112,18 @@ pub(super) fn remove(worktree: &Worktree) -> Result<Removed> {
         git(repository, &["worktree", "remove", utf8(path)?])
             .with_context(|| format!("cannot remove the worktree {}", path.display()))?;
     }
-    if !repository.exists() {
-        return Ok(Removed::Gone { kept_branch: None });
-    }
     // One that was interrupted half way is still in the repository's list.
     let _ = git(repository, &["worktree", "prune"]);
+    Ok(Removed::Gone { kept_branch: drop_branch(repository, branch) })
+}
+
+/// Deletes a branch without commits of its own; otherwise it is kept, and named.
+fn drop_branch(repository: &Path, branch: &str) -> Option<String> {
     let there =
         git(repository, &["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).is_ok();
     // `-d` refuses to delete what is merged nowhere.
     let deleted = there && git(repository, &["branch", "--quiet", "-d", branch]).is_ok();
-    Ok(Removed::Gone { kept_branch: (there && !deleted).then(|| branch.clone()) })
+    (there && !deleted).then(|| branch.to_owned())
 }
 
 fn utf8(path: &Path) -> Result<&str> {
@@ -106,11 +131,26 @@ fn utf8(path: &Path) -> Result<&str> {
 }
 
 fn git(directory: &Path, args: &[&str]) -> Result<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(directory)
+    run(Command::new("git").arg("-C").arg(directory), args)
+}
+
+/// Git where there is no repository yet, or in one that is named with the tree that it looks at.
+fn git_in(repository_and_tree: Option<(&Path, &Path)>, args: &[&str]) -> Result<String> {
+    let mut command = Command::new("git");
+    if let Some((git_dir, tree)) = repository_and_tree {
+        command.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(tree);
+    }
+    run(&mut command, args)
+}
+
+fn run(command: &mut Command, args: &[&str]) -> Result<String> {
+    // What the caller's own Git, whose hook may have called us, says of its repository, is not meant for ours.
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"] {
+        command.env_remove(variable);
+    }
+    let output = command
         .args(args)
-        .env("GIT_TERMINAL_PROMPT", "0")
+        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_DEFAULT_REF_FORMAT", "files")])
         .stdin(Stdio::null())
         .output()
         .context("cannot start git: is it installed?")?;
@@ -121,32 +161,10 @@ fn git(directory: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
 
-/// The branch that a directory is on; none where there is no repository, or no branch.
-pub(crate) fn branch(directory: &Path) -> Option<String> {
-    let mut dir = Some(directory);
-    let dot_git = loop {
-        let candidate = dir?.join(".git");
-        if candidate.exists() {
-            break candidate;
-        }
-        dir = dir?.parent();
-    };
-    let git_dir = if dot_git.is_dir() {
-        dot_git
-    } else {
-        let text = std::fs::read_to_string(&dot_git).ok()?;
-        dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim())
-    };
-    let head = std::fs::read_to_string(git_dir.join("HEAD")).ok()?;
-    let branch = head.strip_prefix("ref: refs/heads/")?.trim_end();
-    // A repository is an agent's to write.
-    (!branch.is_empty() && branch.len() < 256 && !branch.contains(char::is_control))
-        .then(|| branch.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capsule::branch;
 
     fn repository() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
@@ -166,8 +184,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::new(home.path(), home.path());
         let name: InstanceName = "api".parse().unwrap();
-        let worktree = plan(&paths, &name, repo.path()).unwrap();
-        create(&worktree).unwrap();
+        let worktree = plan(&paths, &name, repo.path(), false).unwrap();
+        create(&worktree, None).unwrap();
         assert_eq!(branch(&worktree.path).as_deref(), Some("jackin/api"));
         assert_eq!(branch(repo.path()).as_deref(), Some("main"));
         let common = repo.path().join(".git").canonicalize().unwrap();
@@ -178,7 +196,9 @@ mod tests {
         std::fs::write(worktree.path.join("new.txt"), "work").unwrap();
         assert_eq!(remove(&worktree).unwrap(), Removed::Kept);
         assert!(worktree.path.join("new.txt").exists());
-        assert!(plan(&paths, &name, repo.path()).unwrap_err().to_string().contains("is there already"));
+        assert!(
+            plan(&paths, &name, repo.path(), false).unwrap_err().to_string().contains("is there already")
+        );
         std::fs::remove_file(worktree.path.join("new.txt")).unwrap();
         assert_eq!(remove(&worktree).unwrap(), Removed::Gone { kept_branch: None });
         assert!(!worktree.path.exists() && git(repo.path(), &["rev-parse", "jackin/api"]).is_err());
@@ -190,8 +210,8 @@ mod tests {
         let Some(repo) = repository() else { return };
         let home = tempfile::tempdir().unwrap();
         let worktree =
-            plan(&Paths::new(home.path(), home.path()), &"api".parse().unwrap(), repo.path()).unwrap();
-        create(&worktree).unwrap();
+            plan(&Paths::new(home.path(), home.path()), &"api".parse().unwrap(), repo.path(), false).unwrap();
+        create(&worktree, None).unwrap();
         let identity = ["-c", "user.name=x", "-c", "user.email=x@example.com"];
         git(&worktree.path, &[&identity[..], &["commit", "--quiet", "--allow-empty", "-m", "work"]].concat())
             .unwrap();
@@ -203,8 +223,8 @@ mod tests {
     #[test]
     fn where_there_is_no_repository_there_is_no_worktree() {
         let dir = tempfile::tempdir().unwrap();
-        let error =
-            plan(&Paths::new(dir.path(), dir.path()), &"api".parse().unwrap(), dir.path()).unwrap_err();
+        let error = plan(&Paths::new(dir.path(), dir.path()), &"api".parse().unwrap(), dir.path(), false)
+            .unwrap_err();
         assert!(error.to_string().contains("is in no Git repository"), "{error:#}");
         assert_eq!(branch(dir.path()), None);
     }

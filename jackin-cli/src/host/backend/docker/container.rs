@@ -79,7 +79,7 @@ pub(super) fn shared_volume(plan: &Plan, name: &str) -> String {
 }
 
 /// Whom sessions run as.
-pub(super) fn session_user(plan: &Plan) -> UserEntry {
+pub(crate) fn session_user(plan: &Plan) -> UserEntry {
     let usual = UserEntry { uid: USUAL_UID, gid: None, name: None, home: None };
     let mut user = plan.user.clone().unwrap_or(usual);
     if plan.read_only && user.uid != 0 {

@@ -82,6 +82,8 @@ fn warnings(backend: &DockerBackend, plan: &Plan) -> Vec<String> {
                 .to_owned(),
         );
     }
+    // Of another machine's directories nothing is known.
+    warnings.extend(mounts::closed(plan, &session_user(plan)).filter(|_| backend.engine.socket().is_some()));
     let privileged = plan.sidecars.iter().filter(|(_, sidecar)| sidecar.privileged);
     warnings.extend(privileged.map(|(name, _)| {
         format!("warning: the sidecar {name} is privileged: whoever takes it over is root on the host")

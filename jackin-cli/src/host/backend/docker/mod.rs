@@ -37,6 +37,7 @@ use super::{Backend, BackendError, ByteStream, Changes, Found, Life, Steps};
 use crate::config::{HostConfig, Paths};
 use crate::host::plan::{Plan, Secrets};
 use connection::{Connection, LONG, SHORT};
+pub(crate) use container::session_user;
 use reach::Way;
 pub(crate) use runs::{RunAttachment, RunEngine, RunLife, RunSpec, container_name};
 

@@ -1,8 +1,10 @@
 //! What of the host appears in a container.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use bollard::models::{Mount, MountType};
+use jackin_core::UserEntry;
 
 use super::super::BackendError;
 use crate::config::at_home;
@@ -110,6 +112,24 @@ pub(super) fn warnings(plan: &Plan, home: Option<&Path>, engine_socket: Option<&
     sources.filter_map(|source| Some(format!("warning: {}", danger(&source, home, engine_socket)?))).collect()
 }
 
+/// A workspace that the agent cannot write into. Numbers are all that counts: names are the image's own.
+pub(super) fn closed(plan: &Plan, user: &UserEntry) -> Option<String> {
+    let workspace = plan.host_workdir.as_ref()?;
+    let meta = workspace.metadata().ok()?;
+    let by_group = meta.gid() == user.gid.unwrap_or(user.uid) && meta.mode() & 0o020 != 0;
+    if user.uid == 0 || meta.uid() == user.uid || by_group || meta.mode() & 0o002 != 0 {
+        return None;
+    }
+    let (shown, owner, agent) = (workspace.display(), meta.uid(), user.uid);
+    let mend = match owner {
+        0 => format!("give it to that user (`chown -R {agent} {shown}`), or use --worktree"),
+        _ => format!("give it a role with `user = {{ uid = {owner} }}`"),
+    };
+    Some(format!(
+        "warning: the agent is user {agent} and cannot write into {shown}, which is user {owner}'s: {mend}"
+    ))
+}
+
 fn danger(source: &Path, home: Option<&Path>, engine_socket: Option<&Path>) -> Option<String> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
     let (shown, source) = (source.display(), real(source));
@@ -131,6 +151,8 @@ fn danger(source: &Path, home: Option<&Path>, engine_socket: Option<&Path>) -> O
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::config::BackendKind;
 
@@ -155,6 +177,26 @@ mod tests {
         assert!(warnings(&at_home, Some(home.path()), None)[0].contains("all of your home"));
         let other = warnings(&plan(&["/opt/d.sock:/s"]), None, Some(Path::new("/opt/d.sock")));
         assert!(other[0].contains("root on the host"), "{other:?}");
+    }
+
+    #[test]
+    fn a_workspace_that_is_closed_to_the_agent_is_warned_of() {
+        let dir = tempfile::tempdir().unwrap();
+        let set = |mode| std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        let own = dir.path().metadata().unwrap();
+        let user = |uid, gid| UserEntry { uid, gid: Some(gid), name: None, home: None };
+        let mut plan = plan(&[]);
+        plan.host_workdir = Some(dir.path().into());
+        set(0o755);
+        assert_eq!(closed(&plan, &user(own.uid(), 1)), None);
+        let other = user(own.uid() + 1, own.gid());
+        let told = closed(&plan, &other).unwrap();
+        assert!(told.contains(&format!("is user {} and cannot write", other.uid)), "{told}");
+        set(0o775);
+        assert_eq!(closed(&plan, &other), None, "its group may");
+        assert!(closed(&plan, &user(own.uid() + 1, own.gid() + 1)).is_some());
+        set(0o777);
+        assert_eq!(closed(&plan, &user(own.uid() + 1, own.gid() + 1)), None, "everybody may");
     }
 
     #[test]
