@@ -2,6 +2,7 @@
 //! that a command that was interrupted leaves nothing that cannot be found.
 
 use std::io::Write;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -108,22 +109,19 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     manifest.plan.owner = Some(fleet.manifests().owner()?);
     fleet.manifests().write(&manifest)?;
     let member = Member { host, backend: backend.clone(), instance, manifest: Some(manifest.clone()) };
+    let mut interruption = pin!(interrupted());
     let made = async {
-        if let Some(worktree) = manifest.plan.worktree.as_ref().filter(|worktree| !worktree.path.exists()) {
+        if let Some(worktree) = manifest.plan.worktree.clone().filter(|worktree| !worktree.path.exists()) {
             step("making a worktree");
-            let user = session_user(&manifest.plan);
-            let agent = Owner { uid: user.uid, gid: user.gid.unwrap_or(user.uid) };
-            // Only root can give files away.
-            worktree::create(worktree, Some(agent).filter(|_| rustix::process::geteuid().is_root()))?;
+            make_worktree(worktree, &manifest.plan, interruption.as_mut()).await?;
         }
         let secrets = manifest.plan.secrets(|name| std::env::var(name).ok());
-        backend.create(&manifest.plan, &secrets, step).await?;
-        anyhow::Ok(())
+        tokio::select! {
+            made = backend.create(&manifest.plan, &secrets, step) => Ok(made?),
+            () = interruption => anyhow::bail!(INTERRUPTED),
+        }
     };
-    let made = tokio::select! {
-        made = made => made,
-        () = interrupted() => Err(anyhow::anyhow!("interrupted")),
-    };
+    let made: Result<()> = made.await;
     if let Err(error) = made {
         step("taking away what was made");
         return Err(match take_away(fleet, &member).await {
@@ -138,6 +136,28 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     drop(lock);
     Ok(Member { manifest: Some(manifest), ..member })
 }
+
+async fn make_worktree(
+    worktree: Worktree,
+    plan: &Plan,
+    interruption: Pin<&mut impl Future<Output = ()>>,
+) -> Result<()> {
+    let user = session_user(plan);
+    let agent = Owner { uid: user.uid, gid: user.gid.unwrap_or(user.uid) };
+    // Only root can give files away.
+    let owner = Some(agent).filter(|_| rustix::process::geteuid().is_root());
+    let mut making = tokio::task::spawn_blocking(move || worktree::create(&worktree, owner));
+    tokio::select! {
+        made = &mut making => made?,
+        () = interruption => {
+            // Nobody takes away what is still being made.
+            let _ = making.await;
+            anyhow::bail!(INTERRUPTED)
+        }
+    }
+}
+
+const INTERRUPTED: &str = "interrupted";
 
 /// Ctrl+C, or a request to end.
 async fn interrupted() {
@@ -182,15 +202,16 @@ impl Left {
 pub(super) async fn take_away(fleet: &Fleet, member: &Member) -> Result<Left> {
     member.backend.remove(&member.instance).await?;
     let mut left = Left::default();
-    if let Some(worktree) = member.manifest.as_ref().and_then(|manifest| manifest.plan.worktree.as_ref()) {
+    if let Some(worktree) = member.manifest.as_ref().and_then(|manifest| manifest.plan.worktree.clone()) {
         // A launcher that was killed may have left a Git behind that is still at it.
         let begin = tokio::time::Instant::now();
-        while worktree::is_being_made(worktree) && begin.elapsed() < ENDING {
+        while worktree::is_being_made(&worktree) && begin.elapsed() < ENDING {
             tokio::time::sleep(PAUSE).await;
         }
-        match worktree::remove(worktree)? {
+        let own = worktree.clone();
+        match tokio::task::spawn_blocking(move || worktree::remove(&own)).await?? {
             Removed::Gone { kept_branch } => left.branch = kept_branch,
-            Removed::Kept => left.worktree = Some(worktree.clone()),
+            Removed::Kept => left.worktree = Some(worktree),
         }
     }
     fleet.manifests().remove(&member.instance)?;

@@ -8,12 +8,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use reqwest::Url;
 
 use super::refs::{Refs, small_file};
-use super::{Owner, Removed, git, git_dir, git_in, utf8};
+use super::{Owner, Removed, git, git_dir, git_within_limit, utf8};
 use crate::host::plan::Worktree;
 
 /// How many stores of objects may borrow from each other, as Git has it.
@@ -21,6 +22,19 @@ const DEEPEST: usize = 5;
 
 /// The largest index that is looked at.
 const LARGEST_INDEX: u64 = 256 << 20;
+
+/// A fetch that brings what is named, and begins nothing else.
+const FETCH: [&str; 9] = [
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--no-write-fetch-head",
+];
 
 /// The stores of objects that a clone of the repository borrows from.
 pub(in crate::host) fn lenders(repository: &Path) -> Result<Vec<PathBuf>> {
@@ -46,12 +60,12 @@ pub(super) fn create(worktree: &Worktree, owner: Option<Owner>) -> Result<()> {
     git(repository, &["branch", "--quiet", "--no-track", branch, "HEAD"])?;
     let making = Beside::new(path, "making")?;
     let at = utf8(&making.0)?;
-    git_in(None, &["init", "--quiet", &format!("--initial-branch={branch}"), at])?;
+    init(repository, &making.0, branch)?;
     lend(&making.0.join(".git"), &lenders(repository)?)?;
     let refs = ["heads", "tags", "remotes"].map(|kind| format!("+refs/{kind}/*:refs/{kind}/*"));
-    let fetch = ["fetch", "--quiet", "--update-head-ok", "--update-shallow", "--no-write-fetch-head"];
-    let words = fetch.into_iter().chain([utf8(repository)?]).chain(refs.iter().map(String::as_str));
-    git(&making.0, &words.collect::<Vec<_>>())?;
+    let words = ["--update-head-ok", "--update-shallow", utf8(repository)?];
+    let refs: Vec<&str> = refs.iter().map(String::as_str).collect();
+    git(&making.0, &[&FETCH[..], &words, &refs].concat())?;
     settings(repository, &making.0)?;
     git(&making.0, &["reset", "--quiet", "--hard"])?;
     if let Some(owner) = owner {
@@ -59,6 +73,15 @@ pub(super) fn create(worktree: &Worktree, owner: Option<Owner>) -> Result<()> {
     }
     fs::rename(&making.0, path).with_context(|| format!("cannot make {}", path.display()))?;
     Ok(())
+}
+
+/// A repository with nothing in it, of the same kind as another one. Templates are made for the operator's own.
+fn init(like: &Path, path: &Path, branch: &str) -> Result<()> {
+    let kind = git(like, &["rev-parse", "--show-object-format"])?;
+    let mut command = Command::new("git");
+    command.arg("init").args(["--quiet", "--template=", "--object-format", kind.trim_end()]);
+    command.arg(format!("--initial-branch={branch}"));
+    git_within_limit(&mut command, &[utf8(path)?]).map(drop)
 }
 
 /// Gives everything to the agent's user.
@@ -133,12 +156,13 @@ fn bring_home(worktree: &Worktree) -> Result<Option<String>> {
     let Worktree { repository, path, branch, .. } = worktree;
     let theirs = path.join(".git");
     ensure!(fs::symlink_metadata(&theirs)?.is_dir(), "{} is no directory", theirs.display());
+    no_traps(path)?;
     let refs = Refs::read(&theirs)?;
     let Some(head) = refs.head.clone() else { return Ok(None) };
 
     let beside = Beside::new(path, "look")?;
     let look = beside.0.as_path();
-    git_in(None, &["init", "--quiet", utf8(look)?])?;
+    init(repository, look, "work")?;
     let own = look.join(".git");
     let objects = theirs.join("objects").canonicalize().context("there are no objects")?;
     lend(&own, &[lenders(repository)?, vec![objects]].concat())?;
@@ -162,11 +186,36 @@ fn bring_home(worktree: &Worktree) -> Result<Option<String>> {
     Ok((is_here(&head) && commits.all(is_here)).then_some(landed))
 }
 
+/// Refuses what would make Git wait for ever: a pipe in the place of one of the files that it reads.
+fn no_traps(clone: &Path) -> Result<()> {
+    let objects = clone.join(".git/objects");
+    let mut directories = vec![clone.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let is_read =
+                directory.starts_with(&objects) || entry.file_name().as_encoded_bytes().starts_with(b".git");
+            let is_odd = !kind.is_dir() && !kind.is_file() && !kind.is_symlink();
+            ensure!(!(is_read && is_odd), "{} is no file", entry.path().display());
+            if kind.is_dir() {
+                directories.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether a working tree has nothing but what is in its commit. A submodule has a repository of its own, which is as
 /// hostile: nobody looks into one, so it counts as work.
 fn is_clean(git_dir: &Path, tree: &Path) -> Result<bool> {
-    let dirs = Some((git_dir, tree));
-    let files = git_in(dirs, &["ls-files", "--stage", "-z"])?;
+    let look = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(tree);
+        // The operator's own monitor would stay behind.
+        git_within_limit(command.args(["-c", "core.fsmonitor=false"]), args)
+    };
+    let files = look(&["ls-files", "--stage", "-z"])?;
     let links = files.split('\0').filter(|entry| entry.starts_with("160000 "));
     let mut filled = links
         .filter_map(|entry| entry.split_once('\t'))
@@ -174,19 +223,20 @@ fn is_clean(git_dir: &Path, tree: &Path) -> Result<bool> {
     if filled.next().is_some() {
         return Ok(false);
     }
-    let status = git_in(dirs, &["status", "--porcelain", "--ignore-submodules=all"])?;
+    // All of it, whatever the operator likes to see.
+    let status = look(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"])?;
     Ok(status.trim().is_empty())
 }
 
 /// Fetches the branch `work` of a repository of ours; if the operator has gone on with the branch, under another name.
 fn fetch(repository: &Path, from: &Path, branch: &str) -> Result<String> {
     let mut names =
-        std::iter::once(branch.to_owned()).chain((2..1_000).map(|number| format!("{branch}-{number}")));
+        std::iter::once(branch.to_owned()).chain((2..10).map(|number| format!("{branch}-{number}")));
     let fetched = names.find(|name| {
-        let words =
-            ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let spec = format!("refs/heads/work:refs/heads/{name}");
-        utf8(from).is_ok_and(|from| git(repository, &[&words[..], &[from, &spec]].concat()).is_ok())
+        let mut command = Command::new("git");
+        command.arg("-C").arg(repository).args(["-c", "fetch.fsckObjects=true"]).args(FETCH).arg(from);
+        git_within_limit(&mut command, &[&spec]).is_ok()
     });
     fetched.context("the commits cannot be fetched")
 }

@@ -181,9 +181,13 @@ fn no_program_that_the_agent_left_in_its_repository_runs_here() {
     assert_eq!(place.file_at("jackin/api").as_deref(), Some("work"));
 }
 
+fn pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
 #[test]
 fn what_is_no_repository_any_more_is_kept() {
-    let spoil: [fn(&Path); 5] = [
+    let spoil: [fn(&Path); 8] = [
         |git| fs::remove_dir_all(git).unwrap(),
         |git| {
             fs::rename(git, git.with_extension("old")).unwrap();
@@ -191,10 +195,18 @@ fn what_is_no_repository_any_more_is_kept() {
         },
         |git| {
             fs::remove_dir_all(git).unwrap();
-            assert!(Command::new("mkfifo").arg(git).status().unwrap().success());
+            pipe(git);
         },
         |git| fs::write(git.join("index"), "nonsense").unwrap(),
         |git| fs::remove_dir_all(git.join("objects")).unwrap(),
+        |git| pipe(&git.with_file_name(".gitignore")),
+        |git| pipe(&git.join("packed-refs")),
+        |git| {
+            let tip = fs::read_to_string(git.join("refs/heads/jackin/api")).unwrap();
+            let object = git.join("objects").join(&tip[..2]).join(tip[2..].trim_end());
+            fs::remove_file(&object).unwrap();
+            pipe(&object);
+        },
     ];
     for (number, spoil) in spoil.into_iter().enumerate() {
         let Some(place) = Place::new() else { return };

@@ -5,9 +5,13 @@ mod refs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use jackin_core::InstanceName;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::plan::Worktree;
 use crate::config::Paths;
@@ -100,7 +104,7 @@ pub(super) fn remove(worktree: &Worktree) -> Result<Removed> {
         return clone::remove(worktree);
     }
     if path.exists() {
-        match git(path, &["status", "--porcelain"]) {
+        match git(path, &["status", "--porcelain", "--untracked-files=normal"]) {
             Ok(changes) if !changes.trim().is_empty() => return Ok(Removed::Kept),
             Ok(_) => {}
             // What cannot be looked at is not thrown away.
@@ -131,32 +135,42 @@ fn utf8(path: &Path) -> Result<&str> {
 }
 
 fn git(directory: &Path, args: &[&str]) -> Result<String> {
-    run(Command::new("git").arg("-C").arg(directory), args)
+    run(Command::new("git").arg("-C").arg(directory), args, FOREVER)
 }
 
-/// Git where there is no repository yet, or in one that is named with the tree that it looks at.
-fn git_in(repository_and_tree: Option<(&Path, &Path)>, args: &[&str]) -> Result<String> {
-    let mut command = Command::new("git");
-    if let Some((git_dir, tree)) = repository_and_tree {
-        command.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(tree);
-    }
-    run(&mut command, args)
+/// Git with a limit, for what an agent could have made endless.
+fn git_within_limit(command: &mut Command, args: &[&str]) -> Result<String> {
+    run(command, args, LIMIT)
 }
 
-fn run(command: &mut Command, args: &[&str]) -> Result<String> {
+/// How long Git may look at what an agent left.
+const LIMIT: Duration = Duration::from_secs(120);
+const FOREVER: Duration = Duration::MAX;
+
+fn run(command: &mut Command, args: &[&str], limit: Duration) -> Result<String> {
     // What the caller's own Git, whose hook may have called us, says of its repository, is not meant for ours.
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"] {
         command.env_remove(variable);
     }
-    let output = command
+    let child = command
         .args(args)
         .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_DEFAULT_REF_FORMAT", "files")])
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .context("cannot start git: is it installed?")?;
-    let Output { status, stdout, stderr } = output;
+    let pid = Pid::from_child(&child);
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || ended.send(child.wait_with_output()));
+    let what = args.iter().find(|word| !word.starts_with('-')).unwrap_or(&"");
+    let Ok(output) = end.recv_timeout(limit) else {
+        let _ = kill_process(pid, Signal::KILL);
+        bail!("git {what} did not end within {} s", limit.as_secs());
+    };
+    let Output { status, stdout, stderr } = output.context("cannot wait for git")?;
     if !status.success() {
-        bail!("git {}: {}", args.first().unwrap_or(&""), String::from_utf8_lossy(&stderr).trim());
+        bail!("git {what}: {}", String::from_utf8_lossy(&stderr).trim());
     }
     Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
@@ -194,6 +208,8 @@ mod tests {
             (common.clone(), common)
         );
         std::fs::write(worktree.path.join("new.txt"), "work").unwrap();
+        // Whatever the operator likes to see.
+        git(repo.path(), &["config", "status.showUntrackedFiles", "no"]).unwrap();
         assert_eq!(remove(&worktree).unwrap(), Removed::Kept);
         assert!(worktree.path.join("new.txt").exists());
         assert!(
