@@ -2,10 +2,11 @@
 //! that a command that was interrupted leaves nothing that cannot be found.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use jackin_core::{InstanceName, Timestamp};
 
 use super::backend::{BackendError, Ending, Life, Steps, session_user};
@@ -67,17 +68,25 @@ fn add_worktree(paths: &Paths, plan: &mut Plan) -> Result<()> {
     let is_clone = plan.backend == BackendKind::Docker;
     let worktree = worktree::plan(paths, &plan.instance, &directory, is_clone)?;
     // The agent works in the same part of the repository as the operator.
-    let below = directory.strip_prefix(&worktree.repository).unwrap_or(std::path::Path::new(""));
-    let own = if below.as_os_str().is_empty() { worktree.path.clone() } else { worktree.path.join(below) };
-    if plan.workdir == directory.display().to_string() {
-        plan.workdir = own.display().to_string();
-    }
+    let below = directory.strip_prefix(&worktree.repository).unwrap_or(Path::new(""));
+    let within = |path: &Path| if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) };
+    let own = within(&worktree.path);
     if is_clone {
+        let workspace = PathBuf::from(&plan.workdir);
         // It names what it borrows by the paths of this machine.
         for store in worktree::clone::lenders(&worktree.repository)? {
+            ensure!(
+                !store.starts_with(&workspace),
+                "{} is needed in the container, where the workspace is in its place: give the role another `workdir` than {}",
+                store.display(),
+                plan.workdir
+            );
             let path = store.to_str().context("the repository's path is not UTF-8")?.to_owned();
             plan.mounts.push(Mount { source: path.clone(), destination: path, read_only: true });
         }
+        plan.workdir = within(&workspace).display().to_string();
+    } else {
+        plan.workdir = own.display().to_string();
     }
     plan.host_workdir = Some(own);
     plan.worktree = Some(worktree);
@@ -124,7 +133,7 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     let made: Result<()> = made.await;
     if let Err(error) = made {
         step("taking away what was made");
-        return Err(match take_away(fleet, &member).await {
+        return Err(match take_away(fleet, &member, lock).await {
             Ok(_) => error,
             Err(left) => {
                 error.context(format!("and not everything could be taken away ({left:#}): run `jackin gc`"))
@@ -198,8 +207,9 @@ impl Left {
     }
 }
 
-/// Takes everything away that was made for an instance. The caller has its lock.
-pub(super) async fn take_away(fleet: &Fleet, member: &Member) -> Result<Left> {
+/// Takes everything away that was made for an instance, whose lock is held as long as that takes, even if the caller loses
+/// patience.
+async fn take_away(fleet: &Fleet, member: &Member, mut lock: Lock) -> Result<Left> {
     member.backend.remove(&member.instance).await?;
     let mut left = Left::default();
     if let Some(worktree) = member.manifest.as_ref().and_then(|manifest| manifest.plan.worktree.clone()) {
@@ -209,20 +219,23 @@ pub(super) async fn take_away(fleet: &Fleet, member: &Member) -> Result<Left> {
             tokio::time::sleep(PAUSE).await;
         }
         let own = worktree.clone();
-        match tokio::task::spawn_blocking(move || worktree::remove(&own)).await?? {
+        let removed = tokio::task::spawn_blocking(move || (worktree::remove(&own), lock)).await?;
+        lock = removed.1;
+        match removed.0? {
             Removed::Gone { kept_branch } => left.branch = kept_branch,
             Removed::Kept => left.worktree = Some(worktree),
         }
     }
     fleet.manifests().remove(&member.instance)?;
+    drop(lock);
     Ok(left)
 }
 
 /// Ends an instance and takes everything away.
 pub(crate) async fn eject(fleet: &Fleet, instance: &InstanceName) -> Result<Left> {
-    let _lock = fleet.manifests().lock(instance).await?;
+    let lock = fleet.manifests().lock(instance).await?;
     let member = fleet.find(instance).await?;
-    take_away(fleet, &member).await
+    take_away(fleet, &member, lock).await
 }
 
 /// What was found when an instance was looked after.
@@ -238,7 +251,7 @@ pub(super) enum Found {
 
 /// Takes away what an ended instance left, unless it ended badly. With `everything`, that too.
 pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything: bool) -> Result<Found> {
-    let Some(_lock) = fleet.manifests().try_lock(instance)? else { return Ok(Found::Alive) };
+    let Some(lock) = fleet.manifests().try_lock(instance)? else { return Ok(Found::Alive) };
     let member = match fleet.find(instance).await {
         Ok(member) => member,
         Err(BackendError::NotFound(_)) => return Ok(Found::TakenAway(Left::default())),
@@ -252,7 +265,7 @@ pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything
         Life::Ended(ending) if !ending.is_clean() && !everything => return Ok(Found::Kept(ending)),
         Life::Ended(_) | Life::Unfinished | Life::Absent => {}
     }
-    Ok(Found::TakenAway(take_away(fleet, &member).await?))
+    Ok(Found::TakenAway(take_away(fleet, &member, lock).await?))
 }
 
 /// Takes away what instances that ended well have left, quickly, before something is listed. What does not answer is

@@ -1,7 +1,7 @@
 //! Everything that an instance is made of, decided before anything is made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jackin_core::protocol::control::TagOverride;
 use jackin_core::{AgentEntry, AgentFile, GitIdentity, InstanceName, Limits, MuxEntry, RoleName, UserEntry};
@@ -144,6 +144,18 @@ impl Plan {
         }
     }
 
+    /// What of this machine is the workspace in a container, and where it is in there. An agent that works in a part of its
+    /// own repository has all of it.
+    pub(super) fn workspace(&self) -> Option<(&Path, &str)> {
+        let directory = self.host_workdir.as_deref()?;
+        let clone = self.worktree.as_ref().filter(|worktree| worktree.is_clone);
+        let whole = clone.and_then(|clone| {
+            let below = directory.strip_prefix(&clone.path).ok()?.to_str()?;
+            Some((clone.path.as_path(), self.workdir.strip_suffix(below)?.trim_end_matches('/')))
+        });
+        Some(whole.unwrap_or((directory, &self.workdir)))
+    }
+
     /// The tokens that the plan names, with their values. What is not set is left out.
     pub fn secrets(&self, variable: impl Fn(&str) -> Option<String>) -> Secrets {
         let values = |names: &Vec<String>| {
@@ -202,6 +214,22 @@ mod tests {
     fn a_plan_is_repeated_as_it_was() {
         let plan = plan();
         assert_eq!(toml::from_str::<Plan>(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_part_of_a_clone_is_seen_with_all_of_it() {
+        let mut plan = plan();
+        assert_eq!(plan.workspace(), None);
+        let at = |plan: &Plan| plan.workspace().map(|(path, place)| (path.to_owned(), place.to_owned()));
+        let expected = |path: &str, place: &str| Some((PathBuf::from(path), place.to_owned()));
+        plan.host_workdir = Some("/trees/api/part/deep".into());
+        plan.workdir = "/workspace/part/deep".to_owned();
+        assert_eq!(at(&plan), expected("/trees/api/part/deep", "/workspace/part/deep"));
+        let (repository, path, branch) = ("/src".into(), "/trees/api".into(), "b".to_owned());
+        plan.worktree = Some(Worktree { repository, path, branch, is_clone: true });
+        assert_eq!(at(&plan), expected("/trees/api", "/workspace"));
+        (plan.host_workdir, plan.workdir) = (Some("/trees/api".into()), "/workspace".to_owned());
+        assert_eq!(at(&plan), expected("/trees/api", "/workspace"));
     }
 
     #[test]

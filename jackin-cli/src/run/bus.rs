@@ -134,6 +134,9 @@ fn write_whole(bus: &mut File, text: &str) -> io::Result<()> {
     written
 }
 
+/// How much of a bus is read, from its end: agents write to it, and one in a container can make it as long as it likes.
+const LARGEST: u64 = 256 << 20;
+
 /// Reads all messages of a bus; none if there is no bus. What is not a message is skipped.
 pub fn read(path: &Path) -> Result<Vec<BusMessage>, BusError> {
     let mut messages = Vec::new();
@@ -148,6 +151,10 @@ pub(super) fn scan(path: &Path, mut each: impl FnMut(RawMessage)) -> Result<(), 
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(failed)?,
     };
+    let len = bus.metadata().map_err(failed)?.len();
+    bus.seek(SeekFrom::Start(len.saturating_sub(LARGEST))).map_err(failed)?;
+    // It may grow meanwhile.
+    let mut bus = bus.take(LARGEST);
     let mut scanner = BusScanner::new();
     let mut lines = LineSplitter::with_cap(MAX_LINE);
     let mut piece = vec![0; 64 << 10];
@@ -202,6 +209,18 @@ mod tests {
         let task = TaskLayout::new("/runs", "api".parse().unwrap(), "fix".parse().unwrap());
         let run = RunLayout::new(task, "20260223-1530221234-991-1".parse().unwrap());
         BusMessage::of_run(&run, kind, body.to_owned())
+    }
+
+    #[test]
+    fn a_bus_without_an_end_is_read_from_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bus.md");
+        append(&path, message("FACT", "early\n")).unwrap();
+        // It takes no room on the disk.
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(8 << 40).unwrap();
+        append(&path, message("FACT", "late\n")).unwrap();
+        let bodies: Vec<_> = read(&path).unwrap().into_iter().map(|message| message.body).collect();
+        assert_eq!(bodies, ["late\n"]);
     }
 
     #[test]

@@ -18,9 +18,9 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put_atomically(path, |file| file.write_all(bytes))
 }
 
-/// Copies a file likewise, whatever its size.
-pub(super) fn copy_atomically(from: &mut File, to: &Path) -> io::Result<()> {
-    put_atomically(to, |file| io::copy(from, file).map(drop))
+/// Copies the beginning of a file likewise.
+pub(super) fn copy_atomically(from: &mut File, most: u64, to: &Path) -> io::Result<()> {
+    put_atomically(to, |file| io::copy(&mut from.take(most), file).map(drop))
 }
 
 /// The new file replaces whatever has its name, be it a link: an agent may have put one there.

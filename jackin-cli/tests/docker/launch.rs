@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use jackin_cli::backend::{Backend, Life, Secrets};
 use jackin_cli::client::Client;
@@ -19,6 +19,7 @@ async fn an_instance_is_made_found_reached_and_removed() {
     let Some(bench) = Bench::new() else { return };
     let workspace = bench.dir().join("workspace");
     fs::create_dir(&workspace).unwrap();
+    fs::set_permissions(&workspace, fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(workspace.join("file"), "of the host").unwrap();
     let mut plan = bench.plan(WAITS);
     plan.host_workdir = Some(workspace);

@@ -140,7 +140,9 @@ impl Github {
                 return entry.found.clone();
             }
             if entry.is_none() && all.len() >= MOST {
-                return None;
+                // Agents name them: one that names many must not keep the others' out.
+                let oldest = all.iter().min_by_key(|(_, known)| known.next).map(|(url, _)| url.clone());
+                oldest.map(|url| all.remove(&url));
             }
             let mut entry = entry.unwrap_or_else(|| Known {
                 found: None,

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use super::*;
 use crate::config::Paths;
-use crate::host::worktree;
+use crate::host::worktree::{self, Removed};
 
 /// A repository with one commit, and a clone of it as an agent in a container has it.
 struct Place {
@@ -15,10 +15,13 @@ struct Place {
 impl Place {
     /// `None`, with a word, where there is no Git.
     fn new() -> Option<Self> {
+        Self::with(&["-b", "main"])
+    }
+
+    fn with(options: &[&str]) -> Option<Self> {
         let repository = tempfile::tempdir().unwrap();
-        let home = tempfile::tempdir().unwrap();
-        if git(repository.path(), &["init", "--quiet", "-b", "main"]).is_err() {
-            println!("skipped: git is not installed");
+        if git(repository.path(), &[&["init", "--quiet"], options].concat()).is_err() {
+            println!("skipped: git is not installed, or too old");
             return None;
         }
         fs::write(repository.path().join("file"), "first\n").unwrap();
@@ -32,10 +35,15 @@ impl Place {
         ] {
             git(repository.path(), words).unwrap();
         }
+        Some(Self::of(repository))
+    }
+
+    fn of(repository: tempfile::TempDir) -> Self {
+        let home = tempfile::tempdir().unwrap();
         let paths = Paths::new(home.path(), home.path());
         let worktree = worktree::plan(&paths, &"api".parse().unwrap(), repository.path(), true).unwrap();
         worktree::create(&worktree, None).unwrap();
-        Some(Self { repository, _home: home, worktree })
+        Self { repository, _home: home, worktree }
     }
 
     fn clone(&self) -> &Path {
@@ -124,6 +132,88 @@ fn a_branch_that_the_operator_went_on_with_stays_as_it_is() {
     assert_eq!(place.remove(), Removed::Gone { kept_branch: Some("jackin/api-2".to_owned()) });
     assert_eq!(place.file_at("jackin/api").as_deref(), Some("the operator's"));
     assert_eq!(place.file_at("jackin/api-2").as_deref(), Some("the agent's"));
+}
+
+#[test]
+fn what_was_pulled_or_pushed_is_not_taken_for_work() {
+    let Some(place) = Place::new() else { return };
+    git(place.clone(), &["checkout", "--quiet", "-b", "other"]).unwrap();
+    place.commit("pushed");
+    git(place.clone(), &["tag", "--annotate", "-m", "t", "v1"]).unwrap();
+    assert_eq!(place.remove(), Removed::Kept);
+    git(place.clone(), &["update-ref", "refs/remotes/origin/other", "other"]).unwrap();
+    assert_eq!(place.remove(), Removed::Gone { kept_branch: None });
+}
+
+#[test]
+fn every_kind_of_repository_has_one() {
+    let Some(place) = Place::with(&["-b", "main", "--object-format=sha256"]) else { return };
+    place.commit("work");
+    assert_eq!(place.remove(), Removed::Gone { kept_branch: Some("jackin/api".to_owned()) });
+    assert_eq!(place.file_at("jackin/api").as_deref(), Some("work"));
+
+    let Some(place) = Place::new() else { return };
+    let origin = place.repository.path();
+    git(origin, &["commit", "--quiet", "--allow-empty", "-m", "second"]).unwrap();
+    let shallow = tempfile::tempdir().unwrap();
+    let address = format!("file://{}", origin.display());
+    git(origin, &["clone", "--quiet", "--depth", "1", &address, utf8(shallow.path()).unwrap()]).unwrap();
+    let place = Place::of(shallow);
+    place.commit("work");
+    assert_eq!(git(place.clone(), &["log", "--format=%s"]).unwrap(), "work\nsecond\n");
+    assert_eq!(place.remove(), Removed::Gone { kept_branch: Some("jackin/api".to_owned()) });
+    assert_eq!(
+        git(place.repository.path(), &["log", "--format=%s", "jackin/api"]).unwrap(),
+        "work\nsecond\n"
+    );
+}
+
+#[test]
+fn nothing_comes_along_that_the_agent_borrowed_elsewhere() {
+    let Some(place) = Place::new() else { return };
+    let Some(secret) = Place::new() else { return };
+    git(secret.repository.path(), &["commit", "--quiet", "--allow-empty", "-m", "secret"]).unwrap();
+    let id = git(secret.repository.path(), &["rev-parse", "HEAD"]).unwrap();
+    let theirs = secret.repository.path().join(".git/objects");
+    let own = place.clone().join(".git/objects");
+    git(place.clone(), &["checkout", "--quiet", "--detach"]).unwrap();
+    fs::write(place.clone().join(".git/refs/heads/jackin/api"), &id).unwrap();
+    let list = own.join("info/alternates");
+    let before = fs::read_to_string(&list).unwrap();
+    fs::write(&list, format!("{before}{}\n", theirs.display())).unwrap();
+    assert_eq!(place.remove(), Removed::Kept, "by the list");
+    fs::write(&list, before).unwrap();
+    let folder = own.join(&id[..2]);
+    std::os::unix::fs::symlink(theirs.join(&id[..2]), &folder).unwrap();
+    assert_eq!(place.remove(), Removed::Kept, "by a link");
+    fs::remove_file(folder).unwrap();
+    fs::rename(&own, own.with_extension("old")).unwrap();
+    std::os::unix::fs::symlink(&theirs, &own).unwrap();
+    assert_eq!(place.remove(), Removed::Kept, "by a link for all of it");
+    assert!(git(place.repository.path(), &["cat-file", "-e", id.trim_end()]).is_err());
+}
+
+#[test]
+fn tokens_in_addresses_stay_here() {
+    for (address, shown) in [
+        ("https://ghp_token@github.com/o/r.git", "https://github.com/o/r.git"),
+        ("https://me:secret@example.com/o/r", "https://example.com/o/r"),
+        ("ssh://git@example.com/o/r", "ssh://git@example.com/o/r"),
+        ("ssh://git:secret@example.com/o/r", "ssh://git@example.com/o/r"),
+        ("git@github.com:o/r.git", "git@github.com:o/r.git"),
+        ("../other", "../other"),
+    ] {
+        assert_eq!(without_secret(address), shown);
+    }
+}
+
+#[test]
+fn a_tree_that_is_deeper_than_files_may_be_open_goes() {
+    let Some(place) = Place::new() else { return };
+    let deep = place.clone().join(vec!["d"; 1_700].join("/"));
+    fs::create_dir_all(deep).unwrap();
+    assert_eq!(place.remove(), Removed::Gone { kept_branch: None });
+    assert!(!place.clone().exists() && place.beside().is_empty());
 }
 
 #[test]
@@ -222,7 +312,7 @@ fn what_is_no_repository_any_more_is_kept() {
 #[test]
 fn a_half_made_one_goes() {
     let Some(place) = Place::new() else { return };
-    fs::rename(place.clone(), unfinished(&place.worktree)).unwrap();
+    fs::rename(place.clone(), super::super::beside::place(place.clone(), "making")).unwrap();
     assert_eq!(place.remove(), Removed::Gone { kept_branch: None });
     assert!(place.beside().is_empty() && place.file_at("jackin/api").is_none());
 }

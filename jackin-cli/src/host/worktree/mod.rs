@@ -1,17 +1,16 @@
 //! A Git worktree for each instance, so that agents of one repository do not write into each other's files.
 
+mod beside;
 pub(super) mod clone;
+mod git;
+mod landing;
 mod refs;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use git::{Git, git};
 use jackin_core::InstanceName;
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::plan::Worktree;
 use crate::config::Paths;
@@ -75,7 +74,7 @@ pub(super) fn create(worktree: &Worktree, owner: Option<Owner>) -> Result<()> {
 
 /// Whether a Git is at work on it, which may have outlived whoever started it.
 pub(super) fn is_being_made(worktree: &Worktree) -> bool {
-    let paths = [worktree.path.clone(), clone::unfinished(worktree)];
+    let paths = [worktree.path.clone(), beside::place(&worktree.path, "making")];
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.any(|line| {
@@ -101,10 +100,12 @@ pub(super) enum Removed {
 pub(super) fn remove(worktree: &Worktree) -> Result<Removed> {
     let Worktree { repository, path, branch, is_clone } = worktree;
     if *is_clone {
-        return clone::remove(worktree);
+        return landing::remove(worktree);
     }
     if path.exists() {
-        match git(path, &["status", "--porcelain", "--untracked-files=normal"]) {
+        // All of it, whatever the operator likes to see.
+        let status = Git::at(path).args(["status", "--porcelain", "--untracked-files=normal"]);
+        match status.limited().run() {
             Ok(changes) if !changes.trim().is_empty() => return Ok(Removed::Kept),
             Ok(_) => {}
             // What cannot be looked at is not thrown away.
@@ -132,47 +133,6 @@ fn drop_branch(repository: &Path, branch: &str) -> Option<String> {
 
 fn utf8(path: &Path) -> Result<&str> {
     path.to_str().with_context(|| format!("the path {} is not UTF-8", path.display()))
-}
-
-fn git(directory: &Path, args: &[&str]) -> Result<String> {
-    run(Command::new("git").arg("-C").arg(directory), args, FOREVER)
-}
-
-/// Git with a limit, for what an agent could have made endless.
-fn git_within_limit(command: &mut Command, args: &[&str]) -> Result<String> {
-    run(command, args, LIMIT)
-}
-
-/// How long Git may look at what an agent left.
-const LIMIT: Duration = Duration::from_secs(120);
-const FOREVER: Duration = Duration::MAX;
-
-fn run(command: &mut Command, args: &[&str], limit: Duration) -> Result<String> {
-    // What the caller's own Git, whose hook may have called us, says of its repository, is not meant for ours.
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"] {
-        command.env_remove(variable);
-    }
-    let child = command
-        .args(args)
-        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_DEFAULT_REF_FORMAT", "files")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot start git: is it installed?")?;
-    let pid = Pid::from_child(&child);
-    let (ended, end) = mpsc::channel();
-    thread::spawn(move || ended.send(child.wait_with_output()));
-    let what = args.iter().find(|word| !word.starts_with('-')).unwrap_or(&"");
-    let Ok(output) = end.recv_timeout(limit) else {
-        let _ = kill_process(pid, Signal::KILL);
-        bail!("git {what} did not end within {} s", limit.as_secs());
-    };
-    let Output { status, stdout, stderr } = output.context("cannot wait for git")?;
-    if !status.success() {
-        bail!("git {what}: {}", String::from_utf8_lossy(&stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
 
 #[cfg(test)]

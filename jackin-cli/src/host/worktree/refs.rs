@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rustix::fs::OFlags;
 
 const LARGEST_REF: u64 = 4 << 10;
@@ -54,7 +54,8 @@ fn loose(dir: &Path, name: &str, depth: usize, all: &mut BTreeMap<String, String
     }
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        let Some(name) = entry.file_name().to_str().map(|file| format!("{name}/{file}")) else { continue };
+        let file = entry.file_name();
+        let name = format!("{name}/{}", file.to_str().context("a reference has a name that is no text")?);
         if entry.file_type()?.is_dir() {
             loose(&entry.path(), &name, depth + 1, all)?;
         } else if let Some(id) = text(&entry.path(), LARGEST_REF)?.filter(|text| is_id(text.trim_end())) {

@@ -134,7 +134,7 @@ impl RunDirectory {
         let written = match last_words {
             Some(text) => write_atomically(&path, format!("{}\n", text.trim_end()).as_bytes()),
             None => open_regular(&self.layout.stdout(), OpenOptions::new().read(true))
-                .and_then(|mut stdout| copy_atomically(&mut stdout, &path)),
+                .and_then(|mut stdout| copy_atomically(&mut stdout, LARGEST_OUTPUT, &path)),
         };
         written.map_err(|error| sink_error(&path, &error))
     }
@@ -151,6 +151,10 @@ impl RunDirectory {
         let _ = sync_directory(&self.layout.folder());
     }
 }
+
+/// How much of what an agent printed becomes its `output.md`. In a container the file is the agent's to make as long as it
+/// likes, without any disk being that large.
+const LARGEST_OUTPUT: u64 = 1 << 30;
 
 /// Puts into a new directory what every run's directory has from the beginning.
 fn furnish(new: &Path, layout: &RunLayout, info: &RunInfo) -> io::Result<File> {

@@ -38,8 +38,8 @@ const ENGINE_SOCKETS: [&str; 4] = [
 /// The workspace and what is mounted beside it. `local` tells whether paths are those of this machine.
 pub(super) fn mounts(plan: &Plan, local: bool) -> Result<Vec<Mount>, BackendError> {
     let mut mounts = Vec::new();
-    if let Some(workdir) = &plan.host_workdir {
-        mounts.push(bind(workdir, &plan.workdir, false, local)?);
+    if let Some((source, destination)) = plan.workspace() {
+        mounts.push(bind(source, destination, false, local)?);
     }
     for mount in &plan.mounts {
         refuse_own(&mount.destination)?;
