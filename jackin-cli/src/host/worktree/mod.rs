@@ -28,9 +28,11 @@ pub(super) fn plan(
     ensure!(has_commit, "the repository has no commit yet: make one, or leave --worktree out");
     let repository = PathBuf::from(top.trim_end());
     let path = paths.worktrees().join(instance.as_str());
+    // What is kept may be of either kind.
+    let mend = if path.join(".git").is_dir() { "delete it" } else { "remove it with `git worktree remove`" };
     ensure!(
         !path.exists(),
-        "{} is there already, from an instance of that name: choose another --name, or remove it with `git worktree remove`",
+        "{} is there already, from an instance of that name: choose another --name, or {mend}",
         path.display()
     );
     let taken = |branch: &str| {
