@@ -80,13 +80,15 @@ pub(super) async fn remove_containers(
             async move { within(CHANGE, docker.remove_container(id, Some(options))).await }
         });
         let done = futures_util::future::join_all(removals).await;
-        if let Some(trouble) =
-            done.into_iter().filter_map(Result::err).find(|trouble| !passes(trouble, begin))
-        {
-            return Err(trouble);
+        let mut troubles: Vec<Trouble> = done.into_iter().filter_map(Result::err).collect();
+        if let Some(lasting) = troubles.iter().position(|trouble| !passes(trouble, begin)) {
+            return Err(troubles.swap_remove(lasting));
         }
         if containers.is_empty() {
             return Ok(());
+        }
+        if !troubles.is_empty() {
+            tokio::time::sleep(PAUSE).await;
         }
         if begin.elapsed() > PATIENCE {
             return Err(Trouble::Slow(PATIENCE));
@@ -94,9 +96,10 @@ pub(super) async fn remove_containers(
     }
 }
 
-/// Whether to look again: it is gone, or somebody is removing it.
+/// Whether to look again: it is gone, somebody is removing it, or the engine could not let go of its files just now.
 fn passes(trouble: &Trouble, begin: Instant) -> bool {
-    trouble.is_missing() || (trouble.is_conflict() && begin.elapsed() < PATIENCE)
+    let may_pass = trouble.is_conflict() || matches!(trouble, Trouble::Refused(500, _));
+    trouble.is_missing() || (may_pass && begin.elapsed() < PATIENCE)
 }
 
 /// Removes every network that a filter lists.
