@@ -191,6 +191,8 @@ pub(super) struct Daemon {
     endings: Endings,
     /// Whether a signal or a call ends it.
     stopping: bool,
+    /// By a signal.
+    signalled: bool,
     /// Nothing was started yet: the operator is to choose what.
     picking: bool,
     /// The pane that the operator types into just now.
@@ -255,6 +257,7 @@ impl Daemon {
             user,
             endings: Endings::default(),
             stopping: false,
+            signalled: false,
             reports,
             client: None,
             viewers: Viewers::new(),
@@ -292,6 +295,7 @@ impl Daemon {
         match message {
             Message::Stop => {
                 self.stop();
+                self.signalled = true;
                 // Whoever ends it by a signal wants to hear that it ended; the record tells the rest.
                 self.exit_code = 0;
             }

@@ -35,6 +35,9 @@ pub struct EndRecord {
     pub exit_code: i32,
     /// Whether a signal or a call ended it.
     pub stopped: bool,
+    /// Whether it was a signal: somebody stopped the container, or the machine went down.
+    #[serde(default)]
+    pub signalled: bool,
     /// The sessions in the order of their ends.
     pub sessions: Vec<EndedSession>,
     /// What the agents declared, with what the operator made of it.
@@ -152,6 +155,7 @@ mod tests {
             at: Timestamp::from_millis(2),
             exit_code: 3,
             stopped: false,
+            signalled: false,
             sessions: vec![ended(1, "bye")],
             tags: Vec::new(),
             tag_overrides: Vec::new(),

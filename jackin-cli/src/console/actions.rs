@@ -29,8 +29,8 @@ pub trait Actions: Send + Sync {
     /// Makes an instance. `step` is told what is being done, for people.
     async fn new_agent(&self, choice: NewAgent, step: &mut Steps<'_>) -> anyhow::Result<InstanceName>;
 
-    /// Stops and removes an instance.
-    async fn eject(&self, instance: &InstanceName) -> anyhow::Result<()>;
+    /// Stops and removes an instance. Returns what the operator should know of what is left, a line each.
+    async fn eject(&self, instance: &InstanceName) -> anyhow::Result<Vec<String>>;
 
     /// Stops and removes every instance that this machine has a record of. Returns how many there were.
     async fn exile(&self) -> anyhow::Result<usize>;

@@ -61,8 +61,8 @@ impl Actions for HostActions {
         Ok(member.instance)
     }
 
-    async fn eject(&self, instance: &InstanceName) -> Result<()> {
-        life::eject(&self.fleet, instance).await.map(|_| ())
+    async fn eject(&self, instance: &InstanceName) -> Result<Vec<String>> {
+        Ok(life::eject(&self.fleet, instance).await?.lines())
     }
 
     async fn exile(&self) -> Result<usize> {

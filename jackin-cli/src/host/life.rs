@@ -115,6 +115,11 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
     let host = Fleet::host_of(&manifest.plan);
     let backend = fleet.host(&host)?;
     let instance = manifest.plan.instance.clone();
+    // Where the engine does not answer nothing is begun, and the name stays free; and what another operator of the same
+    // engine has by this name is not ours to take away when something fails.
+    if backend.inspect(&instance).await? != Life::Absent {
+        return Err(ManifestError::Exists(instance).into());
+    }
     manifest.plan.owner = Some(fleet.manifests().owner()?);
     fleet.manifests().write(&manifest)?;
     let member = Member { host, backend: backend.clone(), instance, manifest: Some(manifest.clone()) };
@@ -135,9 +140,9 @@ async fn make(fleet: &Fleet, mut manifest: Manifest, lock: Lock, step: &mut Step
         step("taking away what was made");
         return Err(match take_away(fleet, &member, lock).await {
             Ok(_) => error,
-            Err(left) => {
-                error.context(format!("and not everything could be taken away ({left:#}): run `jackin gc`"))
-            }
+            Err(left) => anyhow::anyhow!(
+                "{error:#}; and not everything could be taken away ({left:#}): run `jackin gc`"
+            ),
         });
     }
     (manifest.phase, manifest.launcher) = (Phase::Ready, None);
@@ -231,6 +236,18 @@ async fn take_away(fleet: &Fleet, member: &Member, mut lock: Lock) -> Result<Lef
     Ok(left)
 }
 
+/// A line for each worktree that holds work of an instance that is gone.
+pub(super) fn kept_work(loaded: &Loaded, fleet: &Fleet) -> Vec<String> {
+    let (manifests, problems) = fleet.manifests().list();
+    if !problems.is_empty() {
+        return Vec::new();
+    }
+    let is_known = |name: &str| manifests.iter().any(|manifest| manifest.plan.instance.as_str() == name);
+    let kept = worktree::kept(&loaded.paths, is_known);
+    let line = |path: &PathBuf| format!("{} holds work of an instance that is gone", path.display());
+    kept.iter().map(line).collect()
+}
+
 /// Ends an instance and takes everything away.
 pub(crate) async fn eject(fleet: &Fleet, instance: &InstanceName) -> Result<Left> {
     let lock = fleet.manifests().lock(instance).await?;
@@ -243,13 +260,13 @@ pub(crate) async fn eject(fleet: &Fleet, instance: &InstanceName) -> Result<Left
 pub(super) enum Found {
     /// It runs, or somebody is at work on it.
     Alive,
-    /// It ended badly, and what is left of it is kept for the operator to see.
+    /// It ended badly or was stopped, and what is left of it is kept for the operator.
     Kept(Ending),
     /// It ended well, or was left half made, or was gone; now nothing of it is left.
     TakenAway(Left),
 }
 
-/// Takes away what an ended instance left, unless it ended badly. With `everything`, that too.
+/// Takes away what an ended instance left, unless it is kept. With `everything`, that too.
 pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything: bool) -> Result<Found> {
     let Some(lock) = fleet.manifests().try_lock(instance)? else { return Ok(Found::Alive) };
     let member = match fleet.find(instance).await {
@@ -262,7 +279,7 @@ pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything
         Life::Running
             if member.manifest.as_ref().is_some_and(|manifest| manifest.phase == Phase::Launching) => {}
         Life::Running => return Ok(Found::Alive),
-        Life::Ended(ending) if !ending.is_clean() && !everything => return Ok(Found::Kept(ending)),
+        Life::Ended(ending) if ending.is_kept() && !everything => return Ok(Found::Kept(ending)),
         Life::Ended(_) | Life::Unfinished | Life::Absent => {}
     }
     Ok(Found::TakenAway(take_away(fleet, &member, lock).await?))

@@ -56,8 +56,8 @@ pub(super) async fn list(loaded: &Loaded, args: &ListArgs) -> Result<u8> {
             say(&format!("{}: {why}", view.host));
         }
     }
-    for problem in &problems {
-        say(&problem.to_string());
+    for line in problems.iter().map(ToString::to_string).chain(life::kept_work(loaded, &fleet)) {
+        say(&line);
     }
     Ok(0)
 }

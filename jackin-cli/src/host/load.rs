@@ -442,7 +442,11 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
             "{instance} {status}: kept; `jackin eject {instance}`, or `jackin gc --all`, takes it away"
         ))?;
     }
-    if taken.is_empty() && kept.is_empty() {
+    let work = life::kept_work(loaded, &fleet);
+    for line in &work {
+        print_line(&format!("{line}: take what you need, and delete it"))?;
+    }
+    if taken.is_empty() && kept.is_empty() && work.is_empty() {
         print_line("nothing is left over")?;
     }
     Ok(code)

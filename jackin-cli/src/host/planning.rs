@@ -309,7 +309,9 @@ fn free_name(loaded: &Loaded, workspace: &str) -> Result<InstanceName> {
     let mut names = std::iter::once(base.clone()).chain((2..10_000).map(|number| format!("{base}-{number}")));
     let free = names.find_map(|name| {
         let name = InstanceName::new(name).ok()?;
-        matches!(fleet.manifests().read(&name), Ok(None)).then_some(name)
+        // Work may be kept under the name of an instance that is gone.
+        let is_free = !loaded.paths.worktrees().join(name.as_str()).exists();
+        (is_free && matches!(fleet.manifests().read(&name), Ok(None))).then_some(name)
     });
     free.with_context(|| format!("no name is free for {workspace:?}: choose one with --name"))
 }

@@ -28,6 +28,22 @@ fn a_pane_is_split_and_what_was_started_is_selected() {
 }
 
 #[test]
+fn a_pane_is_split_for_an_agent_whose_name_for_people_is_another() {
+    let operator = Operator::new();
+    operator.configure(
+        "[agents.robot]\ncommand = [\"sh\", \"-c\", \"echo ready; read -r x\"]\ndisplay = \"My Robot\"\n",
+    );
+    assert!(operator.jackin(&["load", "--detach", "--name", "one", "--agent", "robot"]).status.success());
+    let mut terminal = operator.terminal("console", 24, 80);
+    terminal.wait_for("ready");
+    terminal.type_in("|");
+    terminal.wait_for("My Robot started beside it");
+    terminal.wait_for("── one·2 ");
+    terminal.type_in("q");
+    assert_eq!(terminal.exit_code(), 0);
+}
+
+#[test]
 fn a_recording_outlives_its_instance() {
     let operator = Operator::new();
     operator.agent("one");
@@ -42,7 +58,7 @@ fn a_recording_outlives_its_instance() {
     terminal.wait_until_text("it is over", |text| !text.contains("● rec"));
     terminal.type_in("E");
     terminal.wait_for("End every instance");
-    terminal.type_in("\r \x1b");
+    terminal.type_in("\r");
     terminal.wait_until_text("it is not done", |text| !text.contains("End every") && text.contains("one"));
     terminal.type_in("Ey");
     terminal.wait_for("No agents yet");

@@ -178,6 +178,44 @@ fn a_launch_that_is_killed_at_any_step_leaves_nothing_after_gc() {
     assert_eq!(left(&name), Vec::<String>::new());
 }
 
+#[test]
+fn one_that_was_stopped_from_outside_is_kept() {
+    let Some(operator) = Operator::new() else { return };
+    let name = Operator::name("stopped");
+    operator.load(&name, "read -r line");
+    assert!(docker(["stop", &format!("jackin-{name}")]).status.success());
+    eventually("it has ended", || operator.instance(&name)["state"] == "ended");
+    assert_eq!(operator.json(&["gc", "--json"])["kept"][0]["instance"], name);
+    operator.ok(&["restart", &name, "--detach"]);
+    operator.ok(&["eject", &name]);
+    assert_eq!(left(&name), Vec::<String>::new());
+}
+
+#[test]
+fn a_name_that_another_operator_has_on_the_engine_is_not_touched() {
+    let (Some(operator), Some(other)) = (Operator::new(), Operator::new()) else { return };
+    let name = Operator::name("shared");
+    operator.load(&name, "read -r line");
+    let args = ["load", "--detach", "--image", other.image, "--name", &name, "--", "sleep", "1000"];
+    let refused = other.run(&args);
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && why.contains("already"), "{why}");
+    assert_eq!(operator.instance(&name)["state"], "running");
+}
+
+#[test]
+fn an_engine_that_does_not_answer_takes_no_name() {
+    let Some(mut operator) = Operator::new() else { return };
+    let name = Operator::name("nobody");
+    operator.set("DOCKER_HOST", "unix:///nowhere.sock".to_owned());
+    let load = ["load", "--detach", "--image", operator.image, "--name", &name, "--", "sleep", "1000"];
+    for _ in 0..2 {
+        let refused = operator.run(&load);
+        let why = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && why.contains("does not answer"), "{why}");
+    }
+}
+
 /// An engine may get round to what a killed launch had asked for after everything was cleared away.
 #[test]
 fn what_an_engine_makes_late_is_found_and_what_others_make_is_left_alone() {

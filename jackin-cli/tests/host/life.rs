@@ -152,6 +152,50 @@ fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
 }
 
 #[test]
+fn work_that_is_kept_is_told_of_and_blocks_nobody() {
+    let operator = Operator::new();
+    let shop = operator.shop();
+    if !git(&shop, &["init", "--quiet", "-b", "main"]) {
+        println!("skipped: git is not installed");
+        return;
+    }
+    assert!(git(&shop, &["commit", "--quiet", "--allow-empty", "-m", "first"]));
+    let load = ["load", "--detach", "--worktree", "--", "sh", "-c", "echo work > new.txt; read -r x"];
+    assert_eq!(operator.ok(&load), "shop");
+    let tree = operator.home().join("worktrees/shop");
+    eventually("it has worked", || tree.join("new.txt").exists());
+    assert!(!told(&operator, &["ls"]).contains("holds work"), "it is at work on it");
+    operator.ok(&["eject", "shop"]);
+    for command in ["ls", "gc"] {
+        let told = told(&operator, &[command]);
+        assert!(told.contains(&format!("{} holds work", tree.display())), "{command}: {told}");
+    }
+    assert_eq!(operator.ok(&load), "shop-2", "the next name is free");
+    operator.ok(&["eject", "shop-2"]);
+}
+
+/// Everything that a command says.
+fn told(operator: &Operator, args: &[&str]) -> String {
+    let output = operator.run(args);
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn what_a_signal_stopped_is_kept_and_can_be_started_again() {
+    let operator = Operator::new();
+    operator.ok(&["load", "--detach", "--name", "one", "--", "sh", "-c", "echo ready; read -r x"]);
+    eventually("it runs", || operator.ok(&["read", "one"]).contains("ready"));
+    let pid = std::fs::read_to_string(operator.home().join("sockets/one/capsule.pid")).unwrap();
+    assert!(std::process::Command::new("kill").args(["-TERM", pid.trim()]).status().unwrap().success());
+    eventually("it has ended", || operator.instance("one")["state"] == "ended");
+    assert_eq!(operator.json(&["gc", "--json"])["kept"][0]["instance"], "one");
+    operator.ok(&["restart", "one", "--detach"]);
+    eventually("it runs again", || operator.ok(&["read", "one"]).contains("ready"));
+    operator.ok(&["eject", "one"]);
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn what_is_wrong_is_told_before_anything_is_made() {
     let operator = Operator::new();
     operator.configure("[defaults]\nagent = 7\nrole = \"nobody\"\n");

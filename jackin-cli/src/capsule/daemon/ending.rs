@@ -34,6 +34,7 @@ impl Daemon {
             at: self.clock.now(),
             exit_code: self.exit_code,
             stopped: self.stopping,
+            signalled: self.signalled,
             sessions: self.endings.take(),
             tags: self.tags.entries(),
             tag_overrides: self.tags.overrides(),

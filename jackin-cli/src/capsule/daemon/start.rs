@@ -135,7 +135,9 @@ impl Daemon {
             return Ok(Launch::of_command(start.command.clone(), start.env.clone()));
         };
         let agents = &self.config.agents;
-        let agent = agents.iter().find(|agent| agent.id == *id).with_context(|| {
+        // Sessions go by the name for people.
+        let by_name = || agents.iter().find(|agent| agent.name() == id);
+        let agent = agents.iter().find(|agent| agent.id == *id).or_else(by_name).with_context(|| {
             let ids: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
             let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
             format!("no agent {id:?} is configured (configured are: {known}); give a command line instead")

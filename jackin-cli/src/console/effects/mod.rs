@@ -98,8 +98,9 @@ impl Effects {
             Effect::Eject(instance) => {
                 let actions = self.actions.clone();
                 self.say(async move {
-                    actions.eject(&instance).await.map_err(for_people)?;
-                    Ok(format!("{instance} was ejected"))
+                    let left = actions.eject(&instance).await.map_err(for_people)?;
+                    let lines = std::iter::once(format!("{instance} was ejected")).chain(left);
+                    Ok(lines.collect::<Vec<_>>().join("; "))
                 });
             }
             Effect::Exile => {

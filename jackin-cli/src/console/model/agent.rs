@@ -138,6 +138,9 @@ impl Instance {
     /// The agent that it was made for, by the name that its sessions go by.
     pub(crate) fn planned_agent(&self) -> Option<&str> {
         let plan = self.plan.as_ref()?;
+        if let Some(program) = plan.command.first() {
+            return program.rsplit('/').next();
+        }
         let id = plan.agent.as_deref()?;
         let entry = plan.agents.iter().find(|entry| entry.id == id);
         Some(entry.and_then(|entry| entry.display.as_deref()).unwrap_or(id))

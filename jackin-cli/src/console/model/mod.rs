@@ -55,6 +55,8 @@ pub(crate) struct Model {
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Counts,
     pub(crate) selected: Selected,
+    /// An instance that was just made: it is selected when it appears, unless a key is pressed before.
+    pub(crate) expected: Option<InstanceName>,
     /// The selected row's place.
     pub(crate) cursor: usize,
 
@@ -127,6 +129,7 @@ impl Model {
             rows: Vec::new(),
             counts: Counts::default(),
             selected: Selected::default(),
+            expected: None,
             cursor: 0,
             area: Area::default(),
             detail_at: 0,
@@ -158,6 +161,12 @@ impl Model {
     pub(crate) fn refresh(&mut self) {
         self.stale = false;
         (self.rows, self.counts) = self.listing.rows(&self.fleet);
+        let is_expected =
+            |row: &&Row| matches!(row, Row::Agent(key) if Some(&key.instance) == self.expected.as_ref());
+        if let Some(Row::Agent(key)) = self.rows.iter().find(is_expected) {
+            self.selected = Selected::Agent(key.clone());
+            self.expected = None;
+        }
         let same = |row: &Row| match (row, &self.selected) {
             (Row::Group(group), Selected::Group(name)) => group.name == *name,
             (Row::Agent(key), Selected::Agent(selected)) => key == selected,

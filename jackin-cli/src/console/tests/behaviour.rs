@@ -345,10 +345,40 @@ fn every_action_of_the_palette_can_be_found_and_does_what_its_key_does() {
 #[test]
 fn an_eject_has_to_be_confirmed_with_a_letter() {
     let mut stage = three();
-    stage.keys("e enter space n");
-    assert!(stage.took().is_empty() && stage.model.modals.is_empty());
+    let ejected =
+        |stage: &mut Stage| stage.took().into_iter().any(|effect| matches!(effect, Effect::Eject(_)));
+    for no in ["enter", "esc", "n", "q"] {
+        stage.keys("e");
+        stage.keys(no);
+        assert!(!ejected(&mut stage) && stage.model.modals.is_empty(), "{no}");
+    }
     stage.keys("e y");
     assert_eq!(stage.took(), [Effect::Eject(name("alpha"))]);
+}
+
+#[test]
+fn a_word_that_is_typed_to_nobody_ejects_nobody() {
+    let mut stage = three();
+    // It asks nothing, so that the word goes to the list.
+    stage.types("ready");
+    assert!(!stage.took().iter().any(|effect| matches!(effect, Effect::Eject(_))));
+}
+
+#[test]
+fn what_was_just_made_is_selected_when_it_appears() {
+    let mut stage = three();
+    stage.message(Message::Made(name("delta")));
+    assert_eq!(stage.model.key().unwrap().instance, name("alpha"));
+    stage.agent("delta", "shop", "claude");
+    stage.model.settle();
+    assert_eq!(stage.model.key().unwrap().instance, name("delta"));
+    // Whoever has gone elsewhere meanwhile stays there.
+    stage.message(Message::Made(name("epsilon")));
+    stage.keys("up");
+    let at = stage.model.key().unwrap().instance.clone();
+    stage.agent("epsilon", "shop", "claude");
+    stage.model.settle();
+    assert_eq!(stage.model.key().unwrap().instance, at);
 }
 
 #[test]

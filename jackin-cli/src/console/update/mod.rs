@@ -126,8 +126,7 @@ pub(crate) fn update(model: &mut Model, message: Message, now: Timestamp) -> Vec
         Message::Said { text, bad: false } => model.say(text),
         Message::Made(instance) => {
             model.say(format!("{instance} was started"));
-            model.selected =
-                super::model::Selected::Agent(super::model::rows::RowKey { instance, session: None });
+            model.expected = Some(instance);
             model.refresh();
         }
         Message::Write(_) => model.changed = false,
@@ -180,13 +179,14 @@ fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
     } else {
         // An old message has been read when a key is pressed.
         model.message = None;
+        model.expected = None;
         keys::press(model, key, effects);
     }
 }
 
 fn fleet(model: &mut Model, event: FleetEvent, effects: &mut Vec<Effect>) {
     if let FleetEvent::Ended { instance, ending } = &event
-        && ending.is_clean()
+        && !ending.is_kept()
     {
         effects.push(Effect::TakeAway(instance.clone()));
     }

@@ -69,10 +69,8 @@ fn take(model: &mut Model, modal: Modal, key: KeyEvent, effects: &mut Vec<Effect
                 }
                 None
             }
-            KeyCode::Char('n' | 'N' | 'q') => None,
-            _ if closes(key) => None,
-            // Enter is too near to everything else to end an agent.
-            _ => Some(Modal::Confirm(confirm)),
+            // Whatever else is pressed may be meant for something else altogether: it must not lead to the `y` of a word.
+            _ => None,
         },
         Modal::Ask(ask) => ask_key(model, ask, key, effects),
         Modal::NewAgent(form) => form_key(model, form, key, effects),

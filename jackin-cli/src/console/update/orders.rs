@@ -160,9 +160,9 @@ pub(super) fn eject(model: &mut Model) {
     };
     let has_worktree = instance.plan.as_ref().is_some_and(|plan| plan.worktree.is_some());
     let kept = match (instance.host == LOCAL, has_worktree) {
-        (true, true) => "Its worktree and recordings stay.",
+        (true, true) => "Work in no commit and recordings stay.",
         (true, false) => "Its recordings stay.",
-        (false, true) => "Its worktree stays; what it recorded goes with it.",
+        (false, true) => "Work in no commit stays; what it recorded goes with it.",
         (false, false) => "What it recorded goes with it.",
     };
     let text = format!("{what} {kept}");
@@ -179,7 +179,7 @@ pub(super) fn exile(model: &mut Model) {
         return model.say("there is nobody to eject");
     }
     let text =
-        "End every instance that was started from here? Their worktrees stay, and what was recorded on this \
+        "End every instance that was started from here? Work in no commit stays, and what was recorded on this \
                 machine."
             .to_owned();
     let (title, then) = ("Exile".to_owned(), "ejecting all of them".to_owned());

@@ -111,9 +111,15 @@ impl Ending {
         }
     }
 
-    /// Whether nothing is left to be looked at.
+    /// Whether it ended well.
     pub fn is_clean(&self) -> bool {
         matches!(self.status(), AgentStatus::Ended { .. })
+    }
+
+    /// Whether what is left of it is kept: to be looked at, or to be started again, because its agents were not done when
+    /// somebody stopped the container, or the machine went down.
+    pub fn is_kept(&self) -> bool {
+        !self.is_clean() || self.record.as_ref().is_some_and(|record| record.signalled)
     }
 }
 

@@ -66,7 +66,8 @@ impl Git {
 
     /// What it printed.
     pub(super) fn run(mut self) -> Result<String> {
-        let what = format!("{:?}", self.command);
+        let words: Vec<_> = self.command.get_args().map(OsStr::to_string_lossy).collect();
+        let what = format!("git {}", words.join(" "));
         let piped = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().context("cannot start git: is it installed?")?;
         let (group, input) = (Pid::from_child(&child), child.stdin.take());

@@ -52,6 +52,17 @@ pub(super) fn git_dir(repository: &Path) -> Result<PathBuf> {
     dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))
 }
 
+/// Worktrees that hold work of instances that are gone.
+pub(super) fn kept(paths: &Paths, is_known: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(paths.worktrees()).into_iter().flatten().flatten();
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // Those with a point are on their way, or on their way out.
+    let of_nobody = |path: &PathBuf| !name(path).starts_with('.') && !is_known(&name(path));
+    let mut kept: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(of_nobody).collect();
+    kept.sort();
+    kept
+}
+
 /// Whose files are, by numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner {
