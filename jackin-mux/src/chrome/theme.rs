@@ -49,14 +49,15 @@ impl Theme {
         pen
     }
 
-    /// The sign of a state.
-    pub(crate) const fn glyph(attention: Attention) -> &'static str {
-        match attention {
-            Attention::Blocked => "◆",
-            Attention::Done => "●",
-            Attention::Working => "◐",
-            Attention::Idle => "○",
-            Attention::Unknown => "·",
+    /// The sign of a state; the console has the same.
+    pub(crate) const fn glyph(attention: Attention, status: Option<&AgentStatus>) -> &'static str {
+        match (attention, status) {
+            (Attention::Blocked, Some(AgentStatus::Crashed { .. } | AgentStatus::OomKilled)) => "✗",
+            (Attention::Blocked, _) => "?",
+            (Attention::Done, _) => "✓",
+            (Attention::Working, _) => "●",
+            (Attention::Idle, _) => "○",
+            (Attention::Unknown, _) => "·",
         }
     }
 

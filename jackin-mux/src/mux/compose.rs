@@ -77,7 +77,7 @@ impl Mux {
             let Some(pane) = self.panes.get(&id) else { continue };
             let heading = Heading {
                 title: pane.title(),
-                glyph: Theme::glyph(pane.attention),
+                glyph: Theme::glyph(pane.attention, Some(&pane.status)),
                 colour: Theme::state(pane.attention, Some(&pane.status)),
                 focused: focus == Some(id),
                 position: position(pane, rect.cols.saturating_sub(8)),
@@ -95,7 +95,7 @@ impl Mux {
             let attention = urgent.map_or_else(Attention::default, |pane| pane.attention);
             TabEntry {
                 label: self.label(tab),
-                glyph: Theme::glyph(attention),
+                glyph: Theme::glyph(attention, urgent.map(|pane| &pane.status)),
                 colour: Theme::state(attention, urgent.map(|pane| &pane.status)),
                 zoomed: tab.layout.is_zoomed(),
             }
