@@ -73,6 +73,31 @@ impl Loaded {
         let (config, tools) = load(paths.config_file())?;
         Ok(Self { config, tools, paths })
     }
+
+    /// What can be read of it, for what has to work whatever is wrong with it.
+    pub(crate) fn what_can_be_read() -> Result<Readable<Self>, LoadError> {
+        let paths = Paths::from_env()?;
+        let ((config, tools), wrong) = load_what_can_be_read(paths.config_file());
+        Ok(Readable { value: Self { config, tools, paths }, wrong })
+    }
+}
+
+/// What could be read of a configuration, and what is wrong with the rest.
+#[derive(Debug)]
+pub(crate) struct Readable<T> {
+    pub(crate) value: T,
+    pub(crate) wrong: Option<LoadError>,
+}
+
+impl<T> Readable<T> {
+    /// What is wrong, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        match &self.wrong {
+            None => Vec::new(),
+            Some(LoadError::Mistakes(mistakes)) => mistakes.lines(),
+            Some(error) => vec![error.to_string()],
+        }
+    }
 }
 
 /// The configuration for a command that can do without a home: CI has none at times.
@@ -94,15 +119,36 @@ impl Known {
         };
         Ok(Self { config, home })
     }
+
+    /// The same, of what can be read of the configuration.
+    pub(crate) fn what_can_be_read() -> Readable<Self> {
+        let (home, directory) = paths::directories();
+        let (config, wrong) = match directory {
+            Some(directory) => {
+                let ((config, _), wrong) = load_what_can_be_read(Paths::new("", directory).config_file());
+                (config, wrong)
+            }
+            None => (Config::default(), None),
+        };
+        Readable { value: Self { config, home }, wrong }
+    }
 }
 
 fn load(file: PathBuf) -> Result<(Config, Tools), LoadError> {
+    match load_what_can_be_read(file) {
+        (read, None) => Ok(read),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+fn load_what_can_be_read(file: PathBuf) -> ((Config, Tools), Option<LoadError>) {
     let text = match read_text(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(LoadError::Read { path: file, error }),
+        Err(error) => return (Default::default(), Some(LoadError::Read { path: file, error })),
     };
-    Ok(read::read(&text).map_err(|mistakes| mistakes.of_file(file.display().to_string()))?)
+    let (read, mistakes) = read::read_what_can_be(&text);
+    (read, mistakes.map(|mistakes| mistakes.of_file(file.display().to_string()).into()))
 }
 
 impl Config {

@@ -38,6 +38,12 @@ impl Mistakes {
         &self.list
     }
 
+    /// One for each mistake, with its place.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let line = |mistake: &Mistake| format!("{}:{}: {}", self.file, mistake.line, mistake.what);
+        self.list.iter().map(line).collect()
+    }
+
     /// The same, with the file's name in each message.
     #[must_use]
     pub fn of_file(mut self, file: impl Into<String>) -> Self {
@@ -48,11 +54,7 @@ impl Mistakes {
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, mistake) in self.list.iter().enumerate() {
-            let end = if at == 0 { "" } else { "\n" };
-            write!(f, "{end}{}:{}: {}", self.file, mistake.line, mistake.what)?;
-        }
-        Ok(())
+        f.write_str(&self.lines().join("\n"))
     }
 }
 
@@ -61,11 +63,23 @@ const MOST: usize = 100;
 
 /// A configuration with its tools, or everything that is wrong with both.
 pub(super) fn read(text: &str) -> Result<(Config, Tools), Mistakes> {
+    match read_what_can_be(text) {
+        (read, None) => Ok(read),
+        (_, Some(mistakes)) => Err(mistakes),
+    }
+}
+
+/// What can be read of a configuration and its tools, and everything that is wrong with the rest. Names in it may lead
+/// nowhere.
+pub(super) fn read_what_can_be(text: &str) -> ((Config, Tools), Option<Mistakes>) {
     let mut reader = Reader { text, mistakes: Vec::new() };
-    let outcome = reader.document();
+    let (mut config, tools) = reader.document();
+    // One whose address is wrong or missing cannot be asked for anything.
+    config.hosts.retain(|_, host| !host.docker.as_str().is_empty());
     let mut list = reader.mistakes;
     list.sort_by_key(|mistake| mistake.line);
-    outcome.filter(|_| list.is_empty()).ok_or_else(|| Mistakes { file: "config.toml".to_owned(), list })
+    let mistakes = (!list.is_empty()).then(|| Mistakes { file: "config.toml".to_owned(), list });
+    ((config, tools), mistakes)
 }
 
 struct Reader<'a> {
@@ -77,28 +91,29 @@ struct Reader<'a> {
 type Path = Vec<String>;
 
 impl Reader<'_> {
-    fn document(&mut self) -> Option<(Config, Tools)> {
+    fn document(&mut self) -> (Config, Tools) {
         if self.text.len() > Tools::MAX_CONFIG {
             self.mistake(0, format!("it is over {} bytes long: is this the right file?", Tools::MAX_CONFIG));
-            return None;
+            return Default::default();
         }
         let (root, syntax) = DeTable::parse_recoverable(self.text);
         for error in &syntax {
             let at = error.span().map_or(0, |span| span.start);
             self.mistake(at, format!("this is not TOML: {}", error.message()));
         }
-        if !syntax.is_empty() {
-            // What could not be read may be what seems to be missing.
-            return None;
-        }
         let (tools, mistakes) = Tools::from_table(root.get_ref(), self.text);
+        if !syntax.is_empty() {
+            // What could not be read may be what seems to be missing: nothing more is told.
+            let mut aside = Reader { text: self.text, mistakes: Vec::new() };
+            return (aside.config(root).unwrap_or_default(), tools);
+        }
         for mistake in &mistakes {
             let advice = mistake.kind.advice();
             self.mistake(mistake.place.span.start, format!("{}; {advice}", mistake.kind));
         }
-        let config = self.config(root.clone())?;
+        let Some(config) = self.config(root.clone()) else { return (Config::default(), tools) };
         self.check(&config, root.get_ref());
-        Some((config, tools))
+        (config, tools)
     }
 
     fn config(&mut self, mut root: Spanned<DeTable<'_>>) -> Option<Config> {
@@ -496,6 +511,22 @@ exec = "open {isue}"
     fn what_is_no_toml_is_told_with_its_line() {
         let told = told("[defaults]\nagent = \n");
         assert!(told[0].starts_with("2: this is not TOML"), "{told:?}");
+    }
+
+    #[test]
+    fn what_is_right_is_read_beside_what_is_wrong() {
+        let hosts = "[hosts.big]\ndocker = \"ssh://me@big\"\n[hosts.lost]\n";
+        for wrong in ["[defaults]\nagent = \n", "[defaults]\nagent = 7\n", "[defaults]\nrole = \"nobody\"\n"]
+        {
+            for text in [format!("{hosts}{wrong}"), format!("{wrong}{hosts}")] {
+                let ((config, _), mistakes) = read_what_can_be(&text);
+                let names: Vec<_> = config.hosts.keys().map(String::as_str).collect();
+                assert_eq!(names, ["big"], "{text}");
+                assert!(mistakes.is_some(), "{text}");
+            }
+        }
+        let (_, mistakes) = read_what_can_be(&"#".repeat(Tools::MAX_CONFIG + 1));
+        assert!(mistakes.is_some());
     }
 
     #[test]

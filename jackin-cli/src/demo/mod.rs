@@ -16,6 +16,7 @@ use jackin_core::{AgentStatus, EventKind, InstanceName, SessionId, Timestamp};
 
 use crate::capsule::{self, block_on, describe, print_line, printable};
 use crate::client::Client;
+use crate::config::Readable;
 use crate::host::{self, FleetEvent, relaunch};
 
 pub(crate) use agent::{AgentArgs, play};
@@ -39,7 +40,8 @@ pub(crate) fn run() -> Result<u8> {
 
 /// The console over them, until the operator leaves it.
 async fn show(stage: &Stage) -> Result<u8> {
-    host::show(&stage.loaded, stage.fleet.clone()).await
+    let readable = Readable { value: stage.loaded.clone(), wrong: None };
+    host::show(readable, stage.fleet.clone()).await
 }
 
 /// A demo that takes longer than this has failed.

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::life::say;
 use super::{ask, console, doctor, hooks, list, load, log, play, status, tags, values};
 use crate::capsule::{self, CapsuleArgs, block_on};
-use crate::config::{self, ConfigArgs, Known, Loaded};
+use crate::config::{self, ConfigArgs, Known, Loaded, Readable};
 use crate::demo;
 use crate::run::{self, RunArgs, RunsArgs};
 use crate::tools::{self, ToolArgs};
@@ -121,7 +122,11 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Config(args) => config::run(args),
         Command::Tool(args) => tools::run(args, Box::new(|instance| Box::pin(values::look_up(instance)))),
         Command::Run(args) => with(Known::from_env(), |known| run::run(&known, &args)),
-        Command::Runs(args) => with(Known::from_env(), |known| run::runs(&known, args)),
+        Command::Runs(args) => {
+            let readable = Known::what_can_be_read();
+            warn(&readable);
+            run::runs(&readable.value, args)
+        }
         Command::Hooks(args) => hooks::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "jackin", &mut std::io::stdout());
@@ -130,37 +135,59 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Man { dir } => manual::manual(dir.as_deref()),
         Command::Status(args) => match status::run(args) {
             status::Outcome::Done(result) => result,
-            status::Outcome::List(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
+            status::Outcome::List(args) => whatever(|loaded| async move { list::list(&loaded, &args).await }),
         },
         Command::Tags(args) => match tags::run(args) {
             tags::Outcome::Done(result) => result,
-            tags::Outcome::Ask(command) => on(|loaded| async move { ask::tags(&loaded, command).await }),
+            tags::Outcome::Ask(command) => {
+                whatever(|loaded| async move { ask::tags(&loaded, command).await })
+            }
         },
-        Command::Console => on(console::console),
+        Command::Console => {
+            let readable = Loaded::what_can_be_read()?;
+            warn(&readable);
+            block_on(console::console(readable))
+        }
         Command::Load(args) => on(|loaded| async move { load::load(&loaded, args).await }),
-        Command::Hardline(args) => on(|loaded| async move { load::hardline(&loaded, &args).await }),
-        Command::Ls(args) => on(|loaded| async move { list::list(&loaded, &args).await }),
-        Command::Wait(args) => on(|loaded| async move { ask::wait(&loaded, args).await }),
-        Command::Events(args) => on(|loaded| async move { ask::events(&loaded, args).await }),
-        Command::Log(args) => on(|loaded| async move { log::log(&loaded, &args).await }),
-        Command::Send(args) => on(|loaded| async move { ask::send(&loaded, args).await }),
-        Command::Read(args) => on(|loaded| async move { ask::read(&loaded, args).await }),
-        Command::Explain(args) => on(|loaded| async move { ask::explain_status(&loaded, args).await }),
-        Command::Ack(args) => on(|loaded| async move { ask::ack(&loaded, args).await }),
-        Command::Record(args) => on(|loaded| async move { ask::record(&loaded, args).await }),
+        Command::Hardline(args) => whatever(|loaded| async move { load::hardline(&loaded, &args).await }),
+        Command::Ls(args) => whatever(|loaded| async move { list::list(&loaded, &args).await }),
+        Command::Wait(args) => whatever(|loaded| async move { ask::wait(&loaded, args).await }),
+        Command::Events(args) => whatever(|loaded| async move { ask::events(&loaded, args).await }),
+        Command::Log(args) => whatever(|loaded| async move { log::log(&loaded, &args).await }),
+        Command::Send(args) => whatever(|loaded| async move { ask::send(&loaded, args).await }),
+        Command::Read(args) => whatever(|loaded| async move { ask::read(&loaded, args).await }),
+        Command::Explain(args) => whatever(|loaded| async move { ask::explain_status(&loaded, args).await }),
+        Command::Ack(args) => whatever(|loaded| async move { ask::ack(&loaded, args).await }),
+        Command::Record(args) => whatever(|loaded| async move { ask::record(&loaded, args).await }),
         Command::Play(args) => block_on(play::play(&args)),
         Command::Restart(args) => on(|loaded| async move { load::restart(&loaded, &args).await }),
-        Command::Eject(args) => on(|loaded| async move { load::eject(&loaded, args).await }),
-        Command::Exile(args) => on(|loaded| async move { load::exile(&loaded, args).await }),
-        Command::Gc(args) => on(|loaded| async move { load::gc(&loaded, &args).await }),
-        Command::Doctor(args) => on(|loaded| async move { doctor::doctor(&loaded, &args).await }),
-        Command::Watch(args) => on(|loaded| async move { load::watch(&loaded, &args).await }),
+        Command::Eject(args) => whatever(|loaded| async move { load::eject(&loaded, args).await }),
+        Command::Exile(args) => whatever(|loaded| async move { load::exile(&loaded, args).await }),
+        Command::Gc(args) => whatever(|loaded| async move { load::gc(&loaded, &args).await }),
+        Command::Doctor(args) => block_on(doctor::doctor(&Loaded::what_can_be_read()?, &args)),
+        Command::Watch(args) => whatever(|loaded| async move { load::watch(&loaded, &args).await }),
     }
 }
 
 /// Carries out something that needs the configuration and an event loop.
 fn on<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -> Result<u8> {
     with(Loaded::from_env(), |loaded| block_on(command(loaded)))
+}
+
+/// Carries out something with what there is already. Whoever has a mistake in the configuration must still reach their
+/// agents: it is told, and what could be read applies.
+fn whatever<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -> Result<u8> {
+    let readable = Loaded::what_can_be_read()?;
+    warn(&readable);
+    block_on(command(readable.value))
+}
+
+fn warn<T>(readable: &Readable<T>) {
+    let lines = readable.lines();
+    lines.iter().for_each(|line| say(line));
+    if !lines.is_empty() {
+        say("the configuration has mistakes: this goes on with what could be read of it");
+    }
 }
 
 /// Carries out something that needs the configuration. What is wrong with that has an exit code of its own.

@@ -15,26 +15,31 @@ use super::github::Github;
 use super::life;
 use super::planning::PlanArgs;
 use crate::capsule;
-use crate::config::{BackendKind, Loaded};
+use crate::config::{BackendKind, Loaded, Readable};
 use crate::console::{self, Actions, NewAgent};
 
 /// Shows all instances until the operator leaves; the exit code.
-pub(super) async fn console(loaded: Loaded) -> Result<u8> {
-    let fleet = Fleet::new(&loaded);
-    show(&loaded, fleet).await
+pub(super) async fn console(readable: Readable<Loaded>) -> Result<u8> {
+    let fleet = Fleet::new(&readable.value);
+    show(readable, fleet).await
 }
 
 /// The console over these hosts.
-pub(crate) async fn show(loaded: &Loaded, fleet: Fleet) -> Result<u8> {
+pub(crate) async fn show(readable: Readable<Loaded>, fleet: Fleet) -> Result<u8> {
+    let Readable { value: loaded, wrong } = readable;
+    let loaded = &loaded;
     let github = Arc::new(Github::new(&loaded.config.github));
     let events = Courier::new(loaded, &fleet, github.clone()).beside(fleet.follow());
-    let actions = HostActions { loaded: loaded.clone(), fleet: fleet.clone(), github };
+    let actions =
+        HostActions { loaded: loaded.clone(), is_wrong: wrong.is_some(), fleet: fleet.clone(), github };
     console::run(loaded, fleet, events, actions).await
 }
 
 /// The host, as the console needs it.
 pub(crate) struct HostActions {
     loaded: Loaded,
+    /// Whether something is wrong with the configuration, of which this is what could be read.
+    is_wrong: bool,
     fleet: Fleet,
     github: Arc<Github>,
 }
@@ -48,6 +53,10 @@ impl Actions for HostActions {
     }
 
     async fn new_agent(&self, choice: NewAgent, step: &mut Steps<'_>) -> Result<InstanceName> {
+        ensure!(
+            !self.is_wrong,
+            "the configuration has mistakes: mend them (`jackin config check`) and come again"
+        );
         let NewAgent { target, role, agent, host } = choice;
         let (backend, host) = match host.as_deref() {
             None => (None, None),

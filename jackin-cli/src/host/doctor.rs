@@ -10,7 +10,7 @@ use super::backend::DockerBackend;
 use super::fleet::{DOCKER, Fleet, LOCAL, PATIENCE};
 use super::hooks::{self, Agent, State};
 use crate::capsule::{print_line, printable};
-use crate::config::{Loaded, SHELL};
+use crate::config::{Loaded, Readable, SHELL};
 use crate::tools::on_path;
 
 /// `jackin doctor`
@@ -63,10 +63,11 @@ impl Findings {
 }
 
 /// Looks at everything.
-pub(super) async fn doctor(loaded: &Loaded, args: &DoctorArgs) -> Result<u8> {
+pub(super) async fn doctor(readable: &Readable<Loaded>, args: &DoctorArgs) -> Result<u8> {
+    let loaded = &readable.value;
     let fleet = Fleet::new(loaded);
     let mut findings = Findings(Vec::new());
-    configuration(loaded, &mut findings);
+    configuration(readable, &mut findings);
     home(loaded, &mut findings);
     terminal(&mut findings);
     agents(loaded, &mut findings);
@@ -90,8 +91,17 @@ pub(super) async fn doctor(loaded: &Loaded, args: &DoctorArgs) -> Result<u8> {
     Ok(u8::from(bad))
 }
 
-fn configuration(loaded: &Loaded, findings: &mut Findings) {
+fn configuration(readable: &Readable<Loaded>, findings: &mut Findings) {
+    let loaded = &readable.value;
     let file = loaded.paths.config_file();
+    let mistakes = readable.lines();
+    for mistake in &mistakes {
+        let mend = "`jackin config edit`; until then nothing can be loaded";
+        findings.add(Grade::Bad, "configuration", mistake, mend);
+    }
+    if !mistakes.is_empty() {
+        return;
+    }
     if file.exists() {
         let (config, tools) = (&loaded.config, &loaded.tools);
         let says = format!(

@@ -7,6 +7,7 @@ mod context;
 mod history;
 mod interrupted;
 mod life;
+mod mistakes;
 mod operator;
 mod scripts;
 mod skills;
