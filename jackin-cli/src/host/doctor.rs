@@ -207,7 +207,10 @@ fn agents(loaded: &Loaded, findings: &mut Findings) {
                 );
                 findings.add(Grade::Note, &what, state.word(), mend);
             }
-            Err(error) => findings.add(Grade::Note, &what, format!("{error:#}"), "mend the file"),
+            Err(error) => {
+                let mend = format!("mend {}", agent.file().unwrap_or_default().display());
+                findings.add(Grade::Note, &what, format!("{error:#}"), mend);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod support;
 
 mod context;
 mod history;
+mod hooks;
 mod interrupted;
 mod life;
 mod mistakes;

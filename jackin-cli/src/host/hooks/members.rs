@@ -97,6 +97,7 @@ pub(super) fn with(agent: Agent, text: &str, hooks: &HookSet, install: bool) -> 
     if by_us {
         entry["hooks"][0]["description"] = json!(SWITCHED);
     }
+    let mut was_there = false;
     for event in names.iter().cloned().chain(wanted) {
         let before: Vec<Box<RawValue>> =
             events.get(&event).with_context(|| format!("`hooks.{event}` is no list"))?.unwrap_or_default();
@@ -105,6 +106,7 @@ pub(super) fn with(agent: Agent, text: &str, hooks: &HookSet, install: bool) -> 
         if install && hooks.events.contains(&event.as_str()) {
             after.push(serde_json::value::to_raw_value(&entry)?);
         }
+        was_there |= before.iter().any(|entry| is_ours(entry, agent));
         let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| same_json(a, b));
         if !same {
             changed = true;
@@ -115,11 +117,16 @@ pub(super) fn with(agent: Agent, text: &str, hooks: &HookSet, install: bool) -> 
         return Ok(text.to_owned());
     }
     root.set("hooks", Some(&events).filter(|events| !events.0.is_empty()))?;
+    let ends_open = text.trim().is_empty() || was_there && !text.ends_with('\n');
     if root.0.is_empty() {
-        return Ok(String::new());
+        return Ok(if ends_open { "" } else { NOTHING }.to_owned());
     }
-    Ok(laid_out(&root, &events))
+    let new = laid_out(&root, &events);
+    Ok(if ends_open { new } else { new + "\n" })
 }
+
+/// Settings in which nothing is set.
+pub(super) const NOTHING: &str = "{}\n";
 
 /// What became of the switch for all hooks.
 struct Switched {
@@ -161,7 +168,8 @@ fn same_json(a: &RawValue, b: &RawValue) -> bool {
     read(a) == read(b)
 }
 
-/// A member a line; the hooks, an event a line. Values that are not ours are as they were.
+/// A member a line; the hooks, an event a line. Values that are not ours are as they were. What is made from nothing is
+/// known by the newline that is missing at its end.
 fn laid_out(root: &Members, events: &Members) -> String {
     let member = |(key, value): &(String, Box<RawValue>)| {
         let key_text = json!(key).to_string();
@@ -173,5 +181,5 @@ fn laid_out(root: &Members, events: &Members) -> String {
         format!("  {key_text}: {{\n{}\n  }}", lines.join(",\n"))
     };
     let lines: Vec<String> = root.0.iter().map(member).collect();
-    format!("{{\n{}\n}}\n", lines.join(",\n"))
+    format!("{{\n{}\n}}", lines.join(",\n"))
 }

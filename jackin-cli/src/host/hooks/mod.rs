@@ -16,7 +16,7 @@ use serde_json::json;
 use self::switch::Switch;
 use super::life::say;
 use super::manifest::write_atomically;
-use crate::capsule::{self, print_line};
+use crate::capsule::{self, print_line, printable};
 
 /// `jackin hooks`
 #[derive(Debug, Args)]
@@ -66,6 +66,14 @@ impl Agent {
         }
     }
 
+    /// Settings in which nothing is set.
+    const fn nothing(self) -> &'static str {
+        match self {
+            Self::Codex => "",
+            Self::Claude | Self::Gemini => members::NOTHING,
+        }
+    }
+
     /// The file that its settings are in.
     pub(super) fn file(self) -> Result<PathBuf> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -107,7 +115,7 @@ impl State {
 pub(super) fn run(args: &HooksArgs) -> Result<u8> {
     match args.command {
         HooksCommand::Install { agent } => {
-            let file = change(agent, true)?;
+            let (file, _) = change(agent, true)?;
             print_line(&format!(
                 "our hooks are in {}; new sessions of {} report what they do",
                 file.display(),
@@ -118,29 +126,41 @@ pub(super) fn run(args: &HooksArgs) -> Result<u8> {
             }
         }
         HooksCommand::Uninstall { agent } => {
-            let file = change(agent, false)?;
-            print_line(&format!("our hooks are no longer in {}", file.display()))?;
+            let (file, changed) = change(agent, false)?;
+            let told = if changed { "our hooks are no longer" } else { "there are no hooks of ours" };
+            print_line(&format!("{told} in {}", file.display()))?;
         }
         HooksCommand::Status { agent, json } => {
             let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
+            let mut code = 0;
             for agent in agents {
-                let (state, file) = (state(agent)?, agent.file()?);
-                let switch = if let State::Off(switch) = state { Some(switch) } else { None };
-                if json {
-                    let key = switch.map(|switch| switch.key);
-                    let line =
-                        json!({ "agent": agent.name(), "state": state.word(), "file": file, "switch": key });
-                    print_line(&line.to_string())?;
-                    continue;
-                }
-                print_line(&format!("{:<7} {:<14} {}", agent.name(), state.word(), file.display()))?;
-                if let Some(switch) = switch {
-                    print_line(&format!("        → {}", switch.remark(&file)))?;
-                }
+                code |= print_status(agent, json)?;
             }
+            return Ok(code);
         }
     }
     Ok(0)
+}
+
+/// Prints a row; one whose settings cannot be read keeps no other from being told. The exit code.
+fn print_status(agent: Agent, json: bool) -> Result<u8> {
+    let (file, state) = (agent.file(), state(agent));
+    let name = file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    let word = state.as_ref().map_or("unreadable", |state| state.word());
+    let switch = if let Ok(State::Off(switch)) = state { Some(switch) } else { None };
+    let error = state.as_ref().err().map(|error| format!("{error:#}"));
+    let code = u8::from(error.is_some());
+    if json {
+        let key = switch.map(|switch| switch.key);
+        let line =
+            json!({ "agent": agent.name(), "state": word, "file": file.ok(), "switch": key, "error": error });
+        return print_line(&line.to_string()).map(|()| code);
+    }
+    print_line(&printable(&format!("{:<7} {word:<14} {name}", agent.name())))?;
+    if let Some(remark) = switch.map(|switch| switch.remark(Path::new(&name))).or(error) {
+        print_line(&printable(&format!("        → {remark}")))?;
+    }
+    Ok(code)
 }
 
 /// Whether our hooks are in an agent's settings.
@@ -152,20 +172,30 @@ pub(super) fn state(agent: Agent) -> Result<State> {
     Ok(if text == with(agent, &text, false)? { State::Absent } else { State::Outdated })
 }
 
-fn change(agent: Agent, install: bool) -> Result<PathBuf> {
+/// Puts our hooks into an agent's settings, or takes them out. The file, and whether anything in it was changed.
+fn change(agent: Agent, install: bool) -> Result<(PathBuf, bool)> {
     let file = agent.file()?;
     let text = read(&file)?;
-    let new = with(agent, &text, install).with_context(|| format!("{} is left as it is", file.display()))?;
-    if new != text {
-        if let Some(dir) = file.parent() {
-            std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        }
-        // A link stays a link.
-        let target = file.canonicalize().unwrap_or_else(|_| file.clone());
-        write_atomically(&target, new.as_bytes())
-            .with_context(|| format!("cannot write {}", file.display()))?;
+    let mut new =
+        with(agent, &text, install).with_context(|| format!("{} is left as it is", file.display()))?;
+    if new == text {
+        return Ok((file, false));
     }
-    Ok(file)
+    if new.is_empty() {
+        // Nothing but ours was in it. A link is somebody's arrangement, and stays with something that can be read.
+        if !file.is_symlink() {
+            std::fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+            return Ok((file, true));
+        }
+        agent.nothing().clone_into(&mut new);
+    }
+    if let Some(dir) = file.parent() {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    // A link stays a link.
+    let target = file.canonicalize().unwrap_or_else(|_| file.clone());
+    write_atomically(&target, new.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok((file, true))
 }
 
 fn read(file: &Path) -> Result<String> {
@@ -176,7 +206,7 @@ fn read(file: &Path) -> Result<String> {
     }
 }
 
-/// The settings with our hooks, or without them.
+/// The settings with our hooks, or without them; empty where all of them were made by us.
 fn with(agent: Agent, text: &str, install: bool) -> Result<String> {
     let hooks = capsule::hook_set(agent.name()).context("it has no hooks")?;
     match agent {
@@ -220,6 +250,8 @@ mod tests {
             let installed = with(agent, "", true).unwrap();
             assert!(installed.contains(&format!("report --runtime {}", agent.name())), "{installed}");
             assert_eq!(with(agent, &installed, false).unwrap(), "");
+            let outdated = installed.replace("report --runtime", "old report --runtime");
+            assert_eq!(with(agent, &outdated, true).unwrap(), installed, "it is still known as ours");
         }
     }
 
