@@ -2,6 +2,7 @@
 
 mod agents;
 mod command;
+mod contained;
 mod paths;
 mod read;
 mod schema;
@@ -17,6 +18,7 @@ use thiserror::Error;
 
 pub(crate) use agents::SHELL;
 pub(crate) use command::{ConfigArgs, run};
+pub(crate) use contained::is_place;
 pub(crate) use paths::at_home;
 pub use paths::{NoHome, Paths};
 pub(crate) use read::is_variable;

@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, Deserializer};
 
 use super::schema::Config;
-use super::{REFERENCE, agents};
+use super::{REFERENCE, agents, contained};
 use crate::capsule;
 
 /// Something wrong in a file, with its place and what to write instead.
@@ -196,6 +196,9 @@ impl Reader<'_> {
             }
         }
         self.check_hosts_and_sidecars(config, root);
+        for (at, what) in contained::mistakes(config) {
+            self.mistake(place(root, &at), what);
+        }
         self.check_agents(config, root);
         self.check_skills(config, root);
         self.check_keys(config, root);
@@ -405,6 +408,9 @@ fn place(root: &DeTable<'_>, path: &[String]) -> usize {
 fn example(path: &[String]) -> Option<String> {
     let reference: toml::Table = toml::from_str(REFERENCE).ok()?;
     let (field, tables) = path.split_last()?;
+    if let ("user", Some("roles")) = (field.as_str(), tables.first().map(String::as_str)) {
+        return Some("user = { uid = 1000 }".to_owned());
+    }
     let mut table = &reference;
     for key in tables {
         // Names are the operator's own; any entry shows what one is like.
@@ -505,6 +511,60 @@ exec = "open {isue}"
             );
         }
         assert_eq!(told.len(), 22, "{}", told.join("\n"));
+    }
+
+    #[test]
+    fn what_no_container_could_be_made_of_is_told_with_its_line() {
+        let text = r#"
+[roles.a]
+workdir = "src"
+network = ""
+mounts = ["/x:/jackin/run", "/x:/y/../jackin", "/x:/fine"]
+[roles.a.limits]
+cpus = 0.0
+memory = "5m"
+pids = 0
+sessions = 0
+[roles.b]
+workdir = "/jackin/x"
+limits = { cpus = -1, memory = "6m", pids = 1, sessions = 1 }
+[roles.b.sidecars.db]
+image = "db:1"
+volumes = ["data:/", "data:/data"]
+[workspaces.api]
+workdir = "~/src/api"
+mounts = ["/x:/jackin"]
+[roles.c]
+user = "root"
+[roles.d]
+user = { name = "bob" }
+[handler]
+web = "firefox"
+pager = "less {}"
+"#;
+        let expected = [
+            "3: roles.a.workdir: \"src\" is no place in a container; write an absolute path that is not below /jackin, such as workdir = \"/workspace\"",
+            "4: roles.a.network: it is empty; write, for example, network = \"instance\"",
+            "5: roles.a.mounts: nothing can be mounted at \"/jackin/run\"; write an absolute path that is not below /jackin",
+            "5: roles.a.mounts: nothing can be mounted at \"/y/../jackin\"; write",
+            "7: roles.a.limits.cpus: 0 is too little; write, for example, cpus = 2.0",
+            "8: roles.a.limits.memory: 5m is too little for a container; write \"6m\" or more, for example, memory = \"4g\"",
+            "9: roles.a.limits.pids: 0 is too little; write, for example, pids = 512",
+            "10: roles.a.limits.sessions: 0 is too little; write, for example, sessions = 16",
+            "12: roles.b.workdir: \"/jackin/x\" is no place in a container",
+            "13: roles.b.limits.cpus: -1 is too little",
+            "16: roles.b.sidecars.db.volumes: nothing can be mounted at \"/\"",
+            "19: workspaces.api.mounts: nothing can be mounted at \"/jackin\"",
+            "21: roles.c.user: invalid type: string \"root\"",
+            "23: roles.d.user: missing field `uid`; write, for example, user = { uid = 1000 }",
+            "25: the handler `web` has no {}, so that it is not told what to open; write {} where that stands",
+        ];
+        let told = told(text);
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told} is not {expected}");
+        }
+        assert!(told[12].ends_with("; write, for example, user = { uid = 1000 }"), "{}", told[12]);
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@ use std::fmt::{self, Write as _};
 use thiserror::Error;
 
 use super::source::Place;
+use crate::handler::HandlerKind;
 use crate::key::Key;
 use crate::reserved::ConsoleAction;
 use crate::template::FaultKind;
@@ -96,6 +97,8 @@ pub enum MistakeKind {
     EmptyText(&'static str),
     /// A text for people with characters that do something to a terminal.
     ControlCharacter(&'static str),
+    /// A handler that is not given what it is to open.
+    NoTarget(HandlerKind),
     /// A command that cannot be used.
     Command(FaultKind),
 }
@@ -161,6 +164,7 @@ impl MistakeKind {
             Self::BadTimeout(_) => "bad-timeout",
             Self::EmptyText(_) => "empty-text",
             Self::ControlCharacter(_) => "control-character",
+            Self::NoTarget(_) => "no-target",
             Self::Command(fault) => match fault {
                 FaultKind::Empty => "empty-command",
                 FaultKind::TooLong { .. } => "command-too-long",
@@ -198,6 +202,7 @@ impl MistakeKind {
             Self::BadTimeout(_) => "write seconds from 1 to 86400, such as timeout = 600".to_owned(),
             Self::EmptyText(_) => "write a few words for the operator".to_owned(),
             Self::ControlCharacter(_) => "remove it: it would reach the operator's terminal".to_owned(),
+            Self::NoTarget(_) => "write {} where that stands, for example web = \"firefox {}\"".to_owned(),
             Self::Command(fault) => fault.advice(),
         }
     }
@@ -226,6 +231,13 @@ impl fmt::Display for MistakeKind {
             Self::BadTimeout(given) => write!(f, "{} is no time limit", shown(given)),
             Self::EmptyText(field) => write!(f, "`{field}` is empty"),
             Self::ControlCharacter(field) => write!(f, "`{field}` contains a control character"),
+            Self::NoTarget(handler) => {
+                write!(
+                    f,
+                    "the handler `{}` has no {{}}, so that it is not told what to open",
+                    handler.as_str()
+                )
+            }
             Self::Command(fault) => fault.fmt(f),
         }
     }

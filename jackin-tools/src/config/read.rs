@@ -12,6 +12,7 @@ use super::mistake::{Mistake, MistakeKind};
 use super::source::Source;
 use crate::handler::{HandlerKind, Handlers};
 use crate::key::Key;
+use crate::placeholder::Placeholder;
 use crate::reserved::reserved;
 use crate::template::{Template, TemplateKind};
 use crate::tool::Tool;
@@ -181,8 +182,14 @@ impl<'a> Reader<'a> {
                 self.unknown_field("[handler]", field, HANDLER_FIELDS, name.span());
                 continue;
             };
-            if let Field::Read(command, _) = self.command(kind.as_str(), Some(value), TemplateKind::Handler) {
+            let Field::Read(command, span) = self.command(kind.as_str(), Some(value), TemplateKind::Handler)
+            else {
+                continue;
+            };
+            if takes_target(kind, &command) {
                 handlers.set(kind, command);
+            } else {
+                self.mistake(MistakeKind::NoTarget(kind), span);
             }
         }
         handlers
@@ -327,4 +334,11 @@ impl<'a> Reader<'a> {
     ) {
         self.mistake(MistakeKind::UnknownField { table, field: field.to_owned(), known }, span);
     }
+}
+
+/// Whether a handler is given what it is to open. Changes are those of the directory that it runs in.
+fn takes_target(kind: HandlerKind, command: &Template) -> bool {
+    kind == HandlerKind::Diff
+        || command.source().contains(Placeholder::Target.variable())
+        || command.uses().contains(&Placeholder::Target)
 }

@@ -7,7 +7,7 @@ use bollard::models::{Mount, MountType};
 use jackin_core::UserEntry;
 
 use super::super::BackendError;
-use crate::config::at_home;
+use crate::config::{at_home, is_place};
 use crate::host::plan::Plan;
 
 /// Files and directories in a home that open doors elsewhere.
@@ -93,11 +93,7 @@ fn path_of(source: &str) -> Option<PathBuf> {
 
 /// Refuses to hide what the capsule lives in.
 fn refuse_own(destination: &str) -> Result<(), BackendError> {
-    let path = Path::new(destination);
-    let plain = path
-        .components()
-        .all(|part| matches!(part, std::path::Component::RootDir | std::path::Component::Normal(_)));
-    if !plain || path == Path::new("/") || path.starts_with("/jackin") {
+    if !is_place(destination) {
         return Err(BackendError::Impossible(format!(
             "nothing can be mounted at {destination}: choose an absolute path that is not below /jackin"
         )));
