@@ -287,8 +287,8 @@ struct PurgeArgs {
     /// Delete recordings and history, too; asks first
     #[arg(long)]
     purge: bool,
-    /// Do not ask
-    #[arg(long, requires = "purge")]
+    /// Do not ask before --purge deletes; nothing else is asked
+    #[arg(long)]
     yes: bool,
     /// Print JSON
     #[arg(long)]
