@@ -39,12 +39,12 @@ enum RunsCommand {
     List(ListArgs),
     /// Show what is known of a run
     Show {
-        /// The run: its id, the beginning of it, or `last`
+        /// The run: its id, the beginning of it, `last`, or TASK or PROJECT/TASK for the newest of a task
         run: String,
     },
     /// Show what a run's agent says, and follow it while it runs
     Tail {
-        /// The run: its id, the beginning of it, or `last`
+        /// The run: its id, the beginning of it, `last`, or TASK or PROJECT/TASK for the newest of a task
         run: String,
         /// What it prints to standard error instead
         #[arg(long)]
@@ -55,7 +55,7 @@ enum RunsCommand {
     },
     /// Stop runs
     Stop {
-        /// The runs: their ids, the beginnings of them, or `last`
+        /// The runs: their ids, the beginnings of them, `last`, or TASK or PROJECT/TASK for the newest of a task
         #[arg(required = true)]
         runs: Vec<String>,
     },

@@ -4,6 +4,7 @@ mod directory;
 mod gc;
 mod leftovers;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -93,6 +94,26 @@ pub enum StoreError {
         first: RunId,
         /// Another one.
         second: RunId,
+    },
+    /// Several projects have a task of this name.
+    #[error("{task:?} may be {first} or {second}: write one of them")]
+    AmbiguousTask {
+        /// What was asked for.
+        task: String,
+        /// One of them, with its project.
+        first: String,
+        /// Another one.
+        second: String,
+    },
+    /// A task has a name with which ids begin.
+    #[error("{task:?} is a task and the beginning of run {run}: write more of the id, or {full}")]
+    TaskOrRun {
+        /// What was asked for.
+        task: String,
+        /// The run.
+        run: RunId,
+        /// The task, with its project.
+        full: String,
     },
     /// A record cannot be understood.
     #[error("cannot read {}: {reason}", path.display())]
@@ -185,7 +206,8 @@ impl Store {
         Ok((found, bad))
     }
 
-    /// The run with this id, or the one whose id begins so; `last` is the youngest.
+    /// The run with this id, or the one whose id begins so; `last` is the youngest, and `TASK` or `PROJECT/TASK` the
+    /// youngest of a task.
     pub fn find(&self, id: &str) -> Result<FoundRun, StoreError> {
         let mut layouts = self.layouts()?;
         layouts.sort_by(|a, b| a.run().cmp(b.run()));
@@ -193,17 +215,28 @@ impl Store {
         if id == "last" {
             return look(layouts.pop().ok_or_else(none)?);
         }
+        let youngest = youngest_of_tasks(&layouts, id);
         layouts.retain(|layout| layout.run().as_str().starts_with(id) && !id.is_empty());
         if let Some(exact) = layouts.iter().position(|layout| layout.run().as_str() == id) {
             return look(layouts.swap_remove(exact));
         }
-        match &layouts[..] {
-            [] => Err(none()),
-            [_] => look(layouts.remove(0)),
-            [first, second, ..] => Err(StoreError::Ambiguous {
+        match (&layouts[..], &youngest[..]) {
+            ([], []) => Err(none()),
+            ([one], []) | ([], [one]) => look(one.clone()),
+            ([run, ..], [task, ..]) => Err(StoreError::TaskOrRun {
+                task: id.to_owned(),
+                run: run.run().clone(),
+                full: full_name(task.task()),
+            }),
+            ([first, second, ..], []) => Err(StoreError::Ambiguous {
                 id: id.to_owned(),
                 first: first.run().clone(),
                 second: second.run().clone(),
+            }),
+            ([], [first, second, ..]) => Err(StoreError::AmbiguousTask {
+                task: id.to_owned(),
+                first: full_name(first.task()),
+                second: full_name(second.task()),
             }),
         }
     }
@@ -231,6 +264,23 @@ impl Store {
         }
         Ok(tasks)
     }
+}
+
+/// Of each task that is meant by `TASK` or `PROJECT/TASK`, the youngest run. The runs are in their order.
+fn youngest_of_tasks(layouts: &[RunLayout], name: &str) -> Vec<RunLayout> {
+    let mut youngest: BTreeMap<String, RunLayout> = BTreeMap::new();
+    for layout in layouts {
+        let full = full_name(layout.task());
+        if name == full || name == layout.task().task().as_str() {
+            youngest.insert(full, layout.clone());
+        }
+    }
+    youngest.into_values().collect()
+}
+
+/// A task as it is listed.
+fn full_name(task: &TaskLayout) -> String {
+    format!("{}/{}", task.project(), task.task())
 }
 
 /// The names in a directory; none if it is no directory.
