@@ -28,7 +28,7 @@ pub(super) async fn launch(
     step: &mut Steps<'_>,
 ) -> Result<Member> {
     loop {
-        let Planned { mut plan, worktree, name_is_free } = planning::plan(loaded, args)?;
+        let Planned { mut plan, worktree, name_is_free, remark } = planning::plan(loaded, args)?;
         let taken = ManifestError::Exists(plan.instance.clone());
         let lock = match fleet.manifests().try_lock(&plan.instance)? {
             Some(lock) => lock,
@@ -45,6 +45,9 @@ pub(super) async fn launch(
                 continue;
             }
             return Err(taken.into());
+        }
+        if let Some(remark) = remark {
+            step(&remark);
         }
         if worktree {
             add_worktree(&loaded.paths, &mut plan)?;

@@ -72,6 +72,8 @@ pub(super) struct Planned {
     pub(super) worktree: bool,
     /// Whether the name was chosen for the operator, so that another will do if it is taken meanwhile.
     pub(super) name_is_free: bool,
+    /// What the operator should know before it is made.
+    pub(super) remark: Option<String>,
 }
 
 /// A workspace: where it is and what is configured of it.
@@ -79,6 +81,8 @@ pub(super) struct Target {
     pub(super) name: String,
     pub(super) directory: PathBuf,
     pub(super) config: WorkspaceConfig,
+    /// Whether the directory told which workspace it is, and not the operator.
+    pub(super) is_recognised: bool,
 }
 
 /// Decides what `args` mean.
@@ -133,7 +137,18 @@ pub(super) fn plan(loaded: &Loaded, args: &PlanArgs) -> Result<Planned> {
     }
     choose_agents(config, args, &role, &target.config, &mut plan)?;
     let worktree = args.worktree || target.config.worktree;
-    Ok(Planned { plan, worktree, name_is_free: args.name.is_none() })
+    let remark = target.is_recognised.then(|| recognised(&plan));
+    Ok(Planned { plan, worktree, name_is_free: args.name.is_none(), remark })
+}
+
+/// What a directory's workspace makes of an instance, for people.
+fn recognised(plan: &Plan) -> String {
+    let role = plan.role.as_ref().map(|role| format!("role {role}, ")).unwrap_or_default();
+    let place = match plan.backend {
+        BackendKind::Local => "as a process of this machine",
+        BackendKind::Docker => "in a container",
+    };
+    format!("this is the workspace {}: {role}{place}", plan.workspace)
 }
 
 /// Where the workspace is in a container, unless the role says otherwise.
@@ -189,6 +204,7 @@ pub(super) fn find_target(config: &Config, target: Option<&str>) -> Result<Targe
         .workspaces
         .iter()
         .find(|(_, known)| at_home(&known.workdir).canonicalize().ok().as_ref() == Some(&directory));
+    let is_recognised = name.is_none() && known.is_some();
     let (name, workspace) = match (name, known) {
         (Some(name), _) => (name, workspace),
         (None, Some((name, known))) => (name.clone(), known.clone()),
@@ -197,7 +213,7 @@ pub(super) fn find_target(config: &Config, target: Option<&str>) -> Result<Targe
             workspace,
         ),
     };
-    Ok(Target { name, directory, config: workspace })
+    Ok(Target { name, directory, config: workspace, is_recognised })
 }
 
 fn backend(config: &Config, args: &PlanArgs, has_image: bool) -> Result<BackendKind> {

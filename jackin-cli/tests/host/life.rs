@@ -236,3 +236,34 @@ fn an_agent_gets_its_own_token_and_no_other() {
     let manifest = std::fs::read_to_string(operator.home().join("instances/shop.toml")).unwrap();
     assert!(manifest.contains("MY_TOKEN") && !manifest.contains("s3cret"), "{manifest}");
 }
+
+#[test]
+fn what_is_meant_can_be_said_where_nothing_would_be_asked() {
+    let operator = Operator::new();
+    operator.ok(&["load", "--detach", "--name", "one", "--", "cat"]);
+    operator.ok(&["load", "--detach", "--name", "two", "--", "cat"]);
+    operator.ok(&["eject", "one", "--yes"]);
+    operator.ok(&["exile", "--yes"]);
+    assert_eq!(operator.left(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_directory_that_is_a_workspace_is_named_as_one() {
+    let operator = Operator::new();
+    let load = ["load", "--detach", "--name", "one", "--", "cat"];
+    let told = |operator: &Operator, args: &[&str]| {
+        let output = operator.run(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        operator.ok(&["eject", "one"]);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(!told(&operator, &load).contains("workspace"));
+    let workdir = operator.shop().display().to_string();
+    operator.configure(&format!(
+        "[roles.builder]\n[workspaces.store]\nworkdir = {workdir:?}\nrole = \"builder\"\n"
+    ));
+    let line = "[jackin] this is the workspace store: role builder, as a process of this machine\n";
+    assert_eq!(told(&operator, &load).matches(line).count(), 1);
+    let named = ["load", "--detach", "--name", "one", "store", "--", "cat"];
+    assert!(!told(&operator, &named).contains("this is the workspace"), "it was named");
+}
