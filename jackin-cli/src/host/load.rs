@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use futures_util::StreamExt;
-use jackin_core::InstanceName;
+use jackin_core::{InstanceName, RunId};
 use serde_json::json;
 
 use super::courier::Courier;
@@ -22,6 +22,7 @@ use super::list;
 use super::planning::PlanArgs;
 use crate::capsule::print_line;
 use crate::config::{Loaded, Paths};
+use crate::run::{FoundRun, Store, settings};
 
 /// `jackin load`
 #[derive(Debug, Args)]
@@ -410,6 +411,7 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
     names.sort();
     names.dedup();
     let (mut taken, mut kept) = (Vec::new(), Vec::new());
+    let abandoned = abandoned_runs(loaded);
     let mut code = u8::from(!problems.is_empty());
     for problem in &problems {
         say(&problem.to_string());
@@ -431,7 +433,8 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
     if args.json {
         let kept: Vec<_> =
             kept.iter().map(|(instance, status)| json!({ "instance": instance, "status": status })).collect();
-        print_line(&json!({ "removed": taken, "kept": kept }).to_string())?;
+        let found = json!({ "removed": taken, "kept": kept, "abandoned_runs": abandoned });
+        print_line(&found.to_string())?;
         return Ok(code);
     }
     for instance in &taken {
@@ -446,10 +449,21 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
     for line in &work {
         print_line(&format!("{line}: take what you need, and delete it"))?;
     }
-    if taken.is_empty() && kept.is_empty() && work.is_empty() {
+    for run in &abandoned {
+        print_line(&format!("runs: {run} was left by its runner; `jackin runs gc` puts it in order"))?;
+    }
+    if taken.is_empty() && kept.is_empty() && work.is_empty() && abandoned.is_empty() {
         print_line("nothing is left over")?;
     }
     Ok(code)
+}
+
+/// Runs that only `jackin runs gc` puts in order. Where the records cannot be read, that says why.
+fn abandoned_runs(loaded: &Loaded) -> Vec<RunId> {
+    let store = settings(loaded).root.and_then(|root| Store::new(root).ok());
+    let runs = store.and_then(|store| store.runs().ok()).map(|(runs, _)| runs).unwrap_or_default();
+    let left = runs.into_iter().filter(FoundRun::is_abandoned);
+    left.map(|run| run.info.run_id).collect()
 }
 
 /// Instances of which an engine has something that was made from here: it may have come to what a launch that was killed had

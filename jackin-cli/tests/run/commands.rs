@@ -402,3 +402,53 @@ fn a_terminal_is_not_driven_by_what_an_agent_prints() {
     let run = store(&scene).find("last").unwrap();
     assert_eq!(text(run.layout.stdout()), "a\u{1b}[2Jb\u{1b}]0;x\u{7}c\n", "the record has it all");
 }
+
+#[test]
+fn a_run_is_found_by_its_task_as_the_list_shows_it() {
+    let scene = Scene::new();
+    let run = |project: &str, task: &str, says: &str| {
+        let script = format!("echo {says}");
+        let args = ["run", "--project", project, "--task", task, "--wrap", "--", "sh", "-c", &script];
+        assert!(scene.jackin(&args).output().unwrap().status.success());
+    };
+    run("api", "fix", "first");
+    run("api", "fix", "second");
+    run("web", "hello", "third");
+    let tail = |run: &str| scene.jackin(&["runs", "tail", run]).output().unwrap();
+    assert_eq!(stdout(&tail("fix")), "second\n", "the newest");
+    assert_eq!(stdout(&tail("api/fix")), "second\n");
+    assert_eq!(stdout(&tail("web/hello")), "third\n");
+    let shown = scene.jackin(&["runs", "show", "hello", "--json"]).output().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&stdout(&shown)).unwrap()["task_id"], "hello");
+    run("web", "fix", "fourth");
+    let told = stderr(&tail("fix"));
+    assert!(told.contains("\"fix\" may be api/fix or web/fix: write one of them"), "{told}");
+    assert_eq!(stdout(&tail("web/fix")), "fourth\n");
+    for unknown in ["api/hello", "nothing", "fi", "/fix", "api/"] {
+        let output = tail(unknown);
+        assert!(!output.status.success() && stderr(&output).contains("there is no run"), "{unknown}");
+    }
+    // What may be the beginning of an id is asked for more exactly.
+    run("web", "2", "fifth");
+    let told = stderr(&tail("2"));
+    assert!(told.contains("\"2\" is a task and the beginning of run 2"), "{told}");
+    assert_eq!(stdout(&tail("web/2")), "fifth\n");
+}
+
+#[test]
+fn gc_of_instances_tells_of_runs_that_were_left() {
+    let scene = Scene::new().with_variable("DOCKER_HOST", "unix:///nonexistent/docker.sock");
+    let gc = |args: &[&str]| scene.jackin(&[&["gc"], args].concat()).output().unwrap();
+    assert_eq!(stdout(&gc(&[])), "nothing is left over\n");
+    let mut child = going_on(&scene);
+    assert_eq!(stdout(&gc(&[])), "nothing is left over\n", "it goes on");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = store(&scene).find("last").unwrap().layout.run().to_string();
+    let told = stdout(&gc(&[]));
+    assert_eq!(told, format!("runs: {id} was left by its runner; `jackin runs gc` puts it in order\n"));
+    let told: Value = serde_json::from_str(&stdout(&gc(&["--json"]))).unwrap();
+    assert_eq!(told["abandoned_runs"], serde_json::json!([id]));
+    assert!(scene.jackin(&["runs", "gc"]).output().unwrap().status.success());
+    assert_eq!(stdout(&gc(&[])), "nothing is left over\n");
+}
