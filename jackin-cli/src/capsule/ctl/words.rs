@@ -4,7 +4,7 @@ use jackin_core::protocol::control::{
     Explanation, OverrideAction, Overrides, Provider, Resources, ScreenRows, SessionResources, Status,
     TagEntry, TagOverride, Tags,
 };
-use jackin_core::{Event, EventKind};
+use jackin_core::{AgentStatus, Event, EventKind};
 
 use super::super::output::printable;
 
@@ -98,6 +98,15 @@ pub(crate) fn describe(event: &Event) -> String {
         EventKind::SessionStarted { session_id, title } => format!("session {session_id} started: {title}"),
         EventKind::SessionEnded { session_id, status } => format!("session {session_id} ended: {status}"),
         EventKind::AllSessionsEnded => "all sessions ended".to_owned(),
+        // Whoever has ended is idle for those who count, and not for those who read.
+        EventKind::AgentStateChanged {
+            session_id,
+            status: status @ AgentStatus::Ended { .. },
+            cause,
+            ..
+        } => {
+            format!("session {session_id} {status} [{cause}]")
+        }
         EventKind::AgentStateChanged { session_id, state, status, cause } => {
             format!("session {session_id} {state}: {status} [{cause}]")
         }
@@ -135,6 +144,22 @@ pub(crate) fn describe(event: &Event) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_is_no_idleness() {
+        let told = |status: &str| {
+            let event = format!(
+                r#"{{"seq":3,"at":1000,"instance":"api","event":"agent-state-changed","session_id":1,{status},"cause":{{"source":"process","evidence":"x","at":1000}}}}"#
+            );
+            describe(&serde_json::from_str(&event).unwrap())
+        };
+        let ended = r#""state":"idle","status":{"kind":"ended","exit_code":129}"#;
+        assert_eq!(told(ended), "session 1 ended (stopped, exit code 129) [process: x]");
+        let crashed = r#""state":"blocked","status":{"kind":"crashed","exit_code":3}"#;
+        assert_eq!(told(crashed), "session 1 blocked: crashed (exit code 3) [process: x]");
+        let idle = r#""state":"idle","status":{"kind":"idle"}"#;
+        assert_eq!(told(idle), "session 1 idle: idle [process: x]");
+    }
 
     #[test]
     fn only_colours_pass() {
