@@ -184,7 +184,9 @@ fn whatever<F: Future<Output = Result<u8>>>(command: impl FnOnce(Loaded) -> F) -
 
 fn warn<T>(readable: &Readable<T>) {
     let lines = readable.lines();
-    lines.iter().for_each(|line| say(line));
+    for line in &lines {
+        say(line);
+    }
     if !lines.is_empty() {
         say("the configuration has mistakes: this goes on with what could be read of it");
     }
