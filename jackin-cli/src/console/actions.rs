@@ -43,6 +43,11 @@ pub trait Actions: Send + Sync {
         Ok(())
     }
 
+    /// Something that the operator should know at the beginning.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// What became of a pull request and its checks; none where nobody can say.
     async fn pull_request(&self, _url: &str) -> Option<PullRequest> {
         None

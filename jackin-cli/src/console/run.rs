@@ -45,6 +45,9 @@ pub async fn run(
     let effects = Effects::new(loaded, fleet, Arc::clone(&actions), sender);
     let mut model = Model::new(loaded, crate::capsule::now());
     model.theme = Theme::new(|name| std::env::var(name).ok());
+    if let Some(remark) = actions.remark() {
+        model.complain(remark);
+    }
     if model.theme.colors {
         tty.send(background::QUESTION);
     }

@@ -44,8 +44,15 @@ pub(crate) struct HostActions {
     github: Arc<Github>,
 }
 
+/// What is said of a configuration with mistakes.
+const WRONG: &str = "the configuration has mistakes: see `jackin config check`";
+
 #[async_trait]
 impl Actions for HostActions {
+    fn remark(&self) -> Option<String> {
+        self.is_wrong.then(|| WRONG.to_owned())
+    }
+
     async fn attach(&self, instance: &InstanceName) -> Result<String> {
         let member = self.fleet.find(instance).await?;
         let parting = life::attach_member(&member, capsule::Part::Operator).await?;
@@ -53,10 +60,7 @@ impl Actions for HostActions {
     }
 
     async fn new_agent(&self, choice: NewAgent, step: &mut Steps<'_>) -> Result<InstanceName> {
-        ensure!(
-            !self.is_wrong,
-            "the configuration has mistakes: mend them (`jackin config check`) and come again"
-        );
+        ensure!(!self.is_wrong, "{WRONG}, and open the console again before you make agents");
         let NewAgent { target, role, agent, host } = choice;
         let (backend, host) = match host.as_deref() {
             None => (None, None),

@@ -174,3 +174,25 @@ fn a_key_wakes_a_console_in_which_nothing_happens() {
     terminal.type_in("q");
     assert_eq!(terminal.exit_code(), 0);
 }
+
+#[test]
+fn a_mistake_in_the_configuration_hides_no_agent() {
+    let operator = Operator::new();
+    operator.load("one", "cat");
+    operator.configure("[defaults]\nagent = 7\n");
+    let mut terminal = operator.terminal("console", 40, 120);
+    terminal.wait_for("the configuration has mistakes: see `jackin config check`");
+    terminal.wait_for("── one");
+    terminal.type_in("c");
+    terminal.wait_for("New agent");
+    terminal.type_in("\r");
+    terminal.wait_for("open the console again");
+    terminal.type_in("\x07");
+    terminal.wait_until_text("it is closed", |text| !text.contains("New agent"));
+    terminal.type_in("e");
+    terminal.wait_for("End one and its session?");
+    terminal.type_in("y");
+    terminal.wait_for("No agents yet");
+    terminal.type_in("q");
+    assert_eq!(terminal.exit_code(), 0);
+}
