@@ -42,6 +42,7 @@ fn every_kind_of_mistake_has_an_example() {
         "empty-text",
         "input-outside-prompt",
         "missing-field",
+        "no-target",
         "nul-in-command",
         "prompt-without-type",
         "reserved-key",

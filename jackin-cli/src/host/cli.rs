@@ -188,7 +188,7 @@ fn warn<T>(readable: &Readable<T>) {
         say(line);
     }
     if !lines.is_empty() {
-        say("the configuration has mistakes: this goes on with what could be read of it");
+        say("the configuration is not used as it is: this goes on with what could be read of it");
     }
 }
 

@@ -188,6 +188,9 @@ fn without_a_home_the_directory_of_records_is_enough() {
     let output = configured("[runs]\nroot = \"~/records\"\n", &["runs", "list"]);
     assert!(stderr(&output).contains("--root"), "{}", stderr(&output));
     let output = configured("[runs]\nroot = 7\n", &["runs", "list", "--root", "records"]);
+    assert!(stderr(&output).contains("config.toml:2: runs.root: "), "{}", stderr(&output));
+    assert!(stdout(&output).contains("completed"), "what there is is listed all the same");
+    let output = configured("[runs]\nroot = 7\n", &wrap("echo here", &["--root", "records"]));
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
