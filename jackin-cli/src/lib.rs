@@ -55,7 +55,7 @@ pub mod host;
 #[cfg(feature = "host")]
 pub mod backend {
     pub use crate::host::{
-        Backend, BackendError, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
+        Backend, BackendError, Brought, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
         LocalBackend, Plan, Secrets, Steps, Worktree,
     };
 }

@@ -153,7 +153,7 @@ pub(super) struct RecordArgs {
 enum RecordCommand {
     /// Begin, and print the file's name
     Start {
-        /// The file, as the instance sees it [default: recordings in jackin's home; in a container, the capsule's choice]
+        /// The file, as the instance sees it [default: in `recordings` of jackin's home, where that of a container is brought at the end]
         file: Option<PathBuf>,
     },
     /// End, and print the file's name
@@ -163,6 +163,9 @@ enum RecordCommand {
 pub(super) async fn record(loaded: &Loaded, args: RecordArgs) -> Result<u8> {
     let (member, mut client) = connect(loaded, &args.of.instance).await?;
     let session_id = session(&mut client, &args.of).await?;
+    let stop = matches!(args.command, RecordCommand::Stop);
+    let capsule_chooses =
+        matches!(args.command, RecordCommand::Start { file: None }) && member.host != super::LOCAL;
     let request = match args.command {
         RecordCommand::Stop => Request::RecordStop { session_id },
         RecordCommand::Start { file } => {
@@ -179,8 +182,23 @@ pub(super) async fn record(loaded: &Loaded, args: RecordArgs) -> Result<u8> {
             Request::RecordStart { session_id, path, limit: None }
         }
     };
-    let recording: Recording = client.call(request).await?;
+    let mut recording: Recording = client.call(request).await?;
+    if stop {
+        recording.path = bring_recording(&member, recording.path).await?;
+    } else if capsule_chooses {
+        let dir = loaded.paths.recordings().join(args.of.instance.as_str());
+        say(&format!("it is brought to {} when the recording or the instance ends", dir.display()));
+    }
     print(args.of.json, &recording, || printable(&recording.path))
+}
+
+/// Where the operator finds a recording that is complete: one that its capsule has for itself is brought here first.
+pub(crate) async fn bring_recording(member: &Member, path: String) -> Result<String> {
+    let brought = member.backend.bring_recordings(&member.instance, Some(&path)).await?;
+    if let Some(why) = brought.trouble {
+        bail!("the recording is complete, but could not be brought here ({why}): `jackin eject` tries again");
+    }
+    Ok(brought.files.first().map_or(path, |file| file.display().to_string()))
 }
 
 /// Where a recording of an instance of this machine goes: it outlives the instance.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use jackin_core::{InstanceName, Timestamp};
 
-use super::backend::{BackendError, Ending, Life, Steps, session_user};
+use super::backend::{BackendError, Brought, Ending, Life, Steps, session_user};
 use super::courier::Courier;
 use super::fleet::{Fleet, Member};
 use super::github::Github;
@@ -109,6 +109,7 @@ pub(crate) async fn relaunch(fleet: &Fleet, instance: &InstanceName, step: &mut 
         );
     }
     step("taking away what is left of it");
+    keep_recordings(&member).await.lines().iter().for_each(|line| step(line));
     member.backend.remove(instance).await?;
     let (launcher, phase) = (Some(std::process::id()), Phase::Launching);
     make(fleet, Manifest { phase, launcher, ..manifest }, lock, step).await
@@ -196,6 +197,7 @@ async fn interrupted() {
 pub(crate) struct Left {
     pub(super) worktree: Option<Worktree>,
     pub(super) branch: Option<String>,
+    pub(super) recordings: Brought,
 }
 
 impl Left {
@@ -211,15 +213,23 @@ impl Left {
             }
         });
         let branch = self.branch.as_ref().map(|branch| format!("its commits are on the branch {branch}"));
-        worktree.into_iter().chain(branch).collect()
+        worktree.into_iter().chain(branch).chain(self.recordings.lines()).collect()
     }
+}
+
+/// What was recorded where it goes with an instance is brought here; that it cannot be is no reason to keep the instance.
+async fn keep_recordings(member: &Member) -> Brought {
+    let brought = member.backend.bring_recordings(&member.instance, None).await;
+    brought.unwrap_or_else(|error| Brought { files: Vec::new(), trouble: Some(error.to_string()) })
 }
 
 /// Takes everything away that was made for an instance, whose lock is held as long as that takes, even if the caller loses
 /// patience.
 async fn take_away(fleet: &Fleet, member: &Member, mut lock: Lock) -> Result<Left> {
+    // Recordings are complete when their capsule has ended.
+    member.backend.stop(&member.instance).await?;
+    let mut left = Left { recordings: keep_recordings(member).await, ..Left::default() };
     member.backend.remove(&member.instance).await?;
-    let mut left = Left::default();
     if let Some(worktree) = member.manifest.as_ref().and_then(|manifest| manifest.plan.worktree.clone()) {
         // A launcher that was killed may have left a Git behind that is still at it.
         let begin = tokio::time::Instant::now();

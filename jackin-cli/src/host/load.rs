@@ -13,6 +13,7 @@ use futures_util::StreamExt;
 use jackin_core::{InstanceName, RunId};
 use serde_json::json;
 
+use super::backend::Brought;
 use super::courier::Courier;
 use super::fleet::{Fleet, InstanceState, Member};
 use super::github::Github;
@@ -329,7 +330,6 @@ async fn eject_all(
             let recordings = loaded.paths.recordings().join(name.as_str());
             history::files_of(&loaded.paths, name).into_iter().chain([recordings])
         })
-        .filter(|path| path.exists())
         .collect();
     if args.purge && !args.yes {
         ensure!(
@@ -339,10 +339,11 @@ async fn eject_all(
         let names: Vec<&str> = instances.iter().map(InstanceName::as_str).collect();
         let mut stderr = io::stderr();
         write!(stderr, "This ends {} and deletes for good:", names.join(", "))?;
-        for path in &kept {
+        let there: Vec<_> = kept.iter().filter(|path| path.exists()).collect();
+        for path in &there {
             write!(stderr, "\n  {}", path.display())?;
         }
-        write!(stderr, "{}\nGo on? [y/N] ", if kept.is_empty() { " nothing else" } else { "" })?;
+        write!(stderr, "{}\nGo on? [y/N] ", if there.is_empty() { " nothing else" } else { "" })?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         if !matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -353,9 +354,14 @@ async fn eject_all(
         instances.iter().map(|instance| async move { (instance, life::eject(fleet, instance).await) });
     let mut code = 0;
     let mut report = Vec::new();
-    for (instance, outcome) in futures_util::future::join_all(ejected).await {
-        let (lines, error) = match &outcome {
-            Ok(left) => (left.lines(), None),
+    for (instance, mut outcome) in futures_util::future::join_all(ejected).await {
+        let (lines, error) = match &mut outcome {
+            Ok(left) => {
+                if args.purge {
+                    left.recordings = Brought::default();
+                }
+                (left.lines(), None)
+            }
             Err(error) => (Vec::new(), Some(format!("{error:#}"))),
         };
         code |= u8::from(error.is_some());
@@ -374,10 +380,12 @@ async fn eject_all(
             "error": error,
             "worktree": left.as_ref().and_then(|left| left.worktree.as_ref()).map(|worktree| &worktree.path),
             "branch": left.as_ref().and_then(|left| left.branch.as_ref()),
+            "recordings": left.as_ref().map(|left| &left.recordings.files),
         }));
     }
     if args.purge {
-        for path in kept {
+        // Some may have come with the end.
+        for path in kept.into_iter().filter(|path| path.exists()) {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.with_context(|| format!("cannot delete {}", path.display()))?;
         }

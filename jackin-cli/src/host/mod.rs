@@ -27,9 +27,9 @@ mod tags;
 mod values;
 mod worktree;
 
-pub(crate) use ask::{new_recording, repair_tag};
+pub(crate) use ask::{bring_recording, new_recording, repair_tag};
 pub use backend::{
-    Backend, BackendError, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
+    Backend, BackendError, Brought, ByteStream, Changes, DockerBackend, Ending, FakeBackend, Found, Life,
     LocalBackend, Steps,
 };
 pub(crate) use backend::{RunAttachment, RunEngine, RunLife, RunSpec, container_name};

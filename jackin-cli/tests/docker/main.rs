@@ -19,6 +19,7 @@ mod leftovers;
 mod luggage;
 mod operators;
 mod read_only;
+mod recordings;
 mod refusals;
 mod registry;
 mod sidecars;

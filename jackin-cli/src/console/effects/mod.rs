@@ -21,7 +21,7 @@ use self::tool::Tools;
 use super::update::{Effect, Message, Purpose, Unanswered};
 use super::{Actions, NewAgent};
 use crate::config::Loaded;
-use crate::host::{Fleet, new_recording, repair_tag};
+use crate::host::{Fleet, bring_recording, new_recording, repair_tag};
 
 /// How long the repair of a tag may take.
 const REPAIRING: Duration = Duration::from_secs(15);
@@ -78,6 +78,7 @@ impl Effects {
             // Leaving is the model's own affair.
             Effect::Quit => {}
             Effect::Call { instance, request, purpose } => self.call(instance, *request, purpose),
+            Effect::EndRecording { instance, session } => self.end_recording(instance, session),
             Effect::Record { instance, session, here } => self.record(instance, session, here),
             Effect::Tag { instance, kind, value, set } => self.tag(instance, kind, value, set),
             Effect::Watch(of) => {
@@ -165,6 +166,26 @@ impl Effects {
                 Err(_) => Err(Unanswered::Refused("no place for a recording was found".to_owned())),
             };
             let purpose = Purpose::Recorded { began: true };
+            let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
+        });
+    }
+
+    /// Ends a session's recording. One that only its capsule can reach is brought here.
+    fn end_recording(&self, instance: InstanceName, session_id: SessionId) {
+        let ended = ask(&self.lines, &instance, Request::RecordStop { session_id });
+        let (fleet, messages) = (self.fleet.clone(), self.messages.clone());
+        tokio::spawn(async move {
+            let bring = async |mut answer: serde_json::Value| {
+                let path = answer["path"].as_str().unwrap_or_default().to_owned();
+                let member = fleet.find(&instance).await?;
+                answer["path"] = bring_recording(&member, path).await?.into();
+                anyhow::Ok(answer)
+            };
+            let answer = match ended.await {
+                Ok(answer) => bring(answer).await.map_err(|error| Unanswered::Refused(for_people(error))),
+                refused => refused,
+            };
+            let purpose = Purpose::Recorded { began: false };
             let _ = messages.send(Message::Answer { instance, purpose, answer }).await;
         });
     }

@@ -22,6 +22,11 @@ pub(crate) enum Effect {
         request: Box<Request>,
         purpose: Purpose,
     },
+    /// Ends a session's recording, and brings it here where only its capsule has it.
+    EndRecording {
+        instance: InstanceName,
+        session: SessionId,
+    },
     /// Begins to record a session, into a file that outlives an instance of this machine.
     Record {
         instance: InstanceName,

@@ -159,12 +159,8 @@ pub(super) fn eject(model: &mut Model) {
         many => format!("End {} and its {many} sessions?", key.instance),
     };
     let has_worktree = instance.plan.as_ref().is_some_and(|plan| plan.worktree.is_some());
-    let kept = match (instance.host == LOCAL, has_worktree) {
-        (true, true) => "Work in no commit and recordings stay.",
-        (true, false) => "Its recordings stay.",
-        (false, true) => "Work in no commit stays; what it recorded goes with it.",
-        (false, false) => "What it recorded goes with it.",
-    };
+    let kept =
+        if has_worktree { "Work in no commit and recordings stay." } else { "Its recordings stay." };
     let text = format!("{what} {kept}");
     model.modals.push(Modal::Confirm(Confirm {
         title: "Eject".to_owned(),
@@ -179,9 +175,7 @@ pub(super) fn exile(model: &mut Model) {
         return model.say("there is nobody to eject");
     }
     let text =
-        "End every instance that was started from here? Work in no commit stays, and what was recorded on this \
-                machine."
-            .to_owned();
+        "End every instance that was started from here? Work in no commit and recordings stay.".to_owned();
     let (title, then) = ("Exile".to_owned(), "ejecting all of them".to_owned());
     model.modals.push(Modal::Confirm(Confirm { title, text, yes: Effect::Exile, then }));
 }
@@ -189,8 +183,7 @@ pub(super) fn exile(model: &mut Model) {
 pub(super) fn record(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some((key, session)) = session(model, "R starts it again") else { return };
     if session.recording.is_some() {
-        let request = Request::RecordStop { session_id: session.id };
-        return effects.push(call(&key.instance, request, Purpose::Recorded { began: false }));
+        return effects.push(Effect::EndRecording { instance: key.instance, session: session.id });
     }
     let here = model.instance().is_some_and(|instance| instance.host == LOCAL);
     effects.push(Effect::Record { instance: key.instance, session: session.id, here });

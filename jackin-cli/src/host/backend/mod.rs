@@ -48,6 +48,16 @@ pub trait Backend: Send + Sync {
         Ok(None)
     }
 
+    /// Brings recordings that only the instance's capsule can reach to the operator's: the one that the capsule named, or
+    /// all that there are. The instance need not run. What is with the operator's already is not brought.
+    async fn bring_recordings(
+        &self,
+        _instance: &InstanceName,
+        _only: Option<&str>,
+    ) -> Result<Brought, BackendError> {
+        Ok(Brought::default())
+    }
+
     /// Ends an instance: in order if it lets itself be ended, otherwise by force. It is ended afterwards.
     async fn stop(&self, instance: &InstanceName) -> Result<(), BackendError>;
 
@@ -73,6 +83,24 @@ pub struct Found {
     pub plan: Option<Plan>,
     /// How it is.
     pub life: Life,
+}
+
+/// Recordings that were brought to this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// Where they are now.
+    pub files: Vec<PathBuf>,
+    /// Why these are not all of them, for people.
+    pub trouble: Option<String>,
+}
+
+impl Brought {
+    /// What the operator should know, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let kept = self.files.iter().map(|path| format!("its recording is kept: {}", path.display()));
+        let lost = self.trouble.as_ref().map(|why| format!("not all of its recordings could be kept: {why}"));
+        kept.chain(lost).collect()
+    }
 }
 
 /// How an instance is.

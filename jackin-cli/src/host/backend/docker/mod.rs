@@ -18,6 +18,7 @@ mod life;
 mod luggage;
 mod mounts;
 mod reach;
+mod recordings;
 mod registry;
 mod remove;
 mod run_body;
@@ -33,7 +34,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use jackin_core::InstanceName;
 
-use super::{Backend, BackendError, ByteStream, Changes, Found, Life, Steps};
+use super::{Backend, BackendError, Brought, ByteStream, Changes, Found, Life, Steps};
 use crate::config::{HostConfig, Paths};
 use crate::host::plan::{Plan, Secrets};
 use connection::{Connection, LONG, SHORT};
@@ -120,6 +121,16 @@ impl Backend for DockerBackend {
     async fn log(&self, instance: &InstanceName) -> Result<Option<Vec<u8>>, BackendError> {
         let docker = self.engine.docker(self.engine.patience()).await?;
         life::log(&self.engine, &docker, instance).await
+    }
+
+    async fn bring_recordings(
+        &self,
+        instance: &InstanceName,
+        only: Option<&str>,
+    ) -> Result<Brought, BackendError> {
+        let docker = self.engine.docker(LONG).await?;
+        let dir = self.paths.recordings().join(instance.as_str());
+        recordings::bring(&self.engine, &docker, instance, only, dir).await
     }
 
     async fn stop(&self, instance: &InstanceName) -> Result<(), BackendError> {
