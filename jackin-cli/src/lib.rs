@@ -51,6 +51,8 @@ mod demo;
 mod group;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(feature = "host")]
+mod leftovers;
 /// Where instances live, for programs that make their own.
 #[cfg(feature = "host")]
 pub mod backend {

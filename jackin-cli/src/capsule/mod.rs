@@ -68,7 +68,7 @@ pub(crate) use output::{print_line, printable};
 #[cfg(feature = "host")]
 pub(crate) use report::{ReportError, report};
 #[cfg(feature = "host")]
-pub(crate) use spawn::{SpawnOptions, fresh_dir, spawn_daemon};
+pub(crate) use spawn::{SESSION_VARIABLES, SpawnOptions, fresh_dir, spawn_daemon};
 #[cfg(feature = "host")]
 pub(crate) use terminal::{Terminal, open_terminal};
 #[cfg(feature = "host")]

@@ -13,6 +13,10 @@ use super::unstarted::Unstarted;
 /// What the daemon prints once it answers.
 pub(super) const READY: &str = "ready";
 
+/// What tells a session's programs where they are.
+pub(crate) const SESSION_VARIABLES: [&str; 4] =
+    ["JACKIN_INSTANCE", "JACKIN_SESSION", "JACKIN_AGENT_SOCKET", "JACKIN_AGENT_TOKEN"];
+
 /// What a daemon in the background is started with.
 #[derive(Debug, Default)]
 pub(crate) struct SpawnOptions {
@@ -72,7 +76,12 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
             command.arg(option).arg(path);
         }
     }
-    command.arg("--").args(&options.command).envs(&options.env);
+    command.arg("--").args(&options.command);
+    // Whoever starts it may be in a session of another capsule; this one is no part of that.
+    for name in SESSION_VARIABLES {
+        command.env_remove(name);
+    }
+    command.envs(&options.env);
     if let Some(cwd) = &options.cwd {
         command.current_dir(cwd);
     }

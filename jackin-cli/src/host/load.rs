@@ -21,7 +21,7 @@ use super::history;
 use super::life::{self, Found, say};
 use super::list;
 use super::planning::PlanArgs;
-use crate::capsule::print_line;
+use crate::capsule::{SESSION_VARIABLES, print_line};
 use crate::config::{Loaded, Paths};
 use crate::run::{FoundRun, Store, settings};
 
@@ -114,6 +114,10 @@ pub(super) fn spawn_watcher(instance: &InstanceName) {
     let mut command = Command::new(program);
     command.args(["watch", instance.as_str()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // It is no part of a session that this command may be in.
+    for name in SESSION_VARIABLES {
+        command.env_remove(name);
+    }
     // It must not end with this terminal, nor get its signals.
     command.process_group(0);
     let _ = command.spawn();

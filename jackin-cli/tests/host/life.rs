@@ -89,6 +89,40 @@ fn a_killed_capsule_is_a_crash() {
 }
 
 #[test]
+fn what_a_killed_capsule_left_running_goes_with_its_instance_and_nothing_else_does() {
+    let (operator, other) = (Operator::new(), Operator::new());
+    let script = "trap '' HUP TERM; echo \"$HOME\" > here; while :; do sleep 90; done";
+    for of in [&operator, &other] {
+        of.ok(&["load", "--detach", "--no-watch", "--name", "x", "--", "sh", "-c", script]);
+        eventually("it began", || of.shop().join("here").exists());
+    }
+    // What is loaded from within a session is no part of it.
+    let session = std::fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
+        let environ = std::fs::read(entry.path().join("environ")).ok()?;
+        let environ = String::from_utf8_lossy(&environ).into_owned();
+        let own = environ.contains(&format!("JACKIN_HOME={}\0", operator.home().display()));
+        (own && environ.contains("JACKIN_AGENT_TOKEN=")).then_some(environ)
+    });
+    let variables = session.unwrap();
+    let variables = variables.split('\0').filter_map(|pair| pair.split_once('='));
+    let mut inner = operator.command(&["load", "--detach", "--name", "inner", "--", "sleep", "1000"]);
+    inner.envs(variables.filter(|(name, _)| name.starts_with("JACKIN_")));
+    assert!(inner.output().unwrap().status.success());
+
+    let pid = std::fs::read_to_string(operator.home().join("sockets/x/capsule.pid")).unwrap();
+    assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    let sessions =
+        |of: &Operator| processes(of).iter().filter(|line| line.starts_with("sh -c trap ")).count();
+    eventually("it is known", || operator.instance("x")["state"] == "ended");
+    assert_eq!((sessions(&operator), sessions(&other)), (1, 1));
+    operator.ok(&["eject", "x"]);
+    assert_eq!((sessions(&operator), sessions(&other)), (0, 1));
+    assert!(!processes(&operator).iter().any(|line| line.starts_with("sleep 90")));
+    assert_eq!(operator.instance("inner")["state"], "running");
+    assert_eq!(other.instance("x")["state"], "running");
+}
+
+#[test]
 fn names_are_chosen_and_taken_ones_are_refused() {
     let operator = Operator::new();
     assert_eq!(operator.ok(&["load", "--detach", "--", "sleep", "1000"]), "shop");

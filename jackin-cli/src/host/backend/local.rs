@@ -1,6 +1,8 @@
 //! Instances as processes in the background of this machine. It needs nothing installed, and there is no wall around
 //! the agents: they are the operator's own processes.
 
+mod orphans;
+
 use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -60,6 +62,17 @@ impl LocalBackend {
             step(line);
         }
         Ok(())
+    }
+
+    /// A capsule that came to write down how it ended has looked after its sessions.
+    async fn end_orphans(&self, instance: &InstanceName) -> Result<(), BackendError> {
+        let (run, state) = (self.paths.run_dir(instance), self.paths.state_dir(instance));
+        if !run.exists() || state.join(END_RECORD).exists() {
+            return Ok(());
+        }
+        let name = instance.clone();
+        let ended = tokio::task::spawn_blocking(move || orphans::end(&name, &run)).await;
+        ended.map_err(|error| BackendError::failed(format!("end what {instance} left running"), error))
     }
 
     fn ending(&self, instance: &InstanceName) -> Ending {
@@ -272,6 +285,7 @@ impl Backend for LocalBackend {
         if self.inspect(instance).await? == Life::Running {
             self.stop(instance).await?;
         }
+        self.end_orphans(instance).await?;
         if let Ok(Some(manifest)) = Manifests::new(&self.paths).read(instance) {
             let taken = skills::take_away(&self.paths, &manifest.plan);
             taken.map_err(|error| BackendError::failed("take its skills away", error))?;
