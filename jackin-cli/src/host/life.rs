@@ -13,6 +13,7 @@ use super::backend::{BackendError, Brought, Ending, Life, Steps, session_user};
 use super::courier::Courier;
 use super::fleet::{Fleet, Member};
 use super::github::Github;
+use super::inside::{is_session_of, own_instance};
 use super::manifest::{Lock, Manifest, ManifestError, Phase};
 use super::plan::{Plan, Worktree};
 use super::planning::{self, PlanArgs, Planned};
@@ -309,9 +310,27 @@ pub(super) async fn tidy(fleet: &Fleet) {
     futures_util::future::join_all(tidied).await;
 }
 
+/// Whether this command runs in a session of an instance.
+pub(super) async fn is_inside(member: &Member) -> bool {
+    is_own(member, member.backend.socket(&member.instance).await.as_deref())
+}
+
+/// The same where its socket is known.
+fn is_own(member: &Member, socket: Option<&Path>) -> bool {
+    let run_dir = socket.and_then(Path::parent);
+    run_dir.is_some_and(|dir| is_session_of(|name| std::env::var(name).ok(), &member.instance, dir))
+}
+
 /// A socket of this machine is the shortest way; any other stream will do.
 pub(super) async fn attach_member(member: &Member, part: capsule::Part) -> Result<capsule::Parting> {
-    match member.backend.socket(&member.instance).await {
+    let socket = member.backend.socket(&member.instance).await;
+    ensure!(
+        !is_own(member, socket.as_deref()),
+        "this terminal is inside of {0}, which cannot show itself within itself: attach from another terminal, or see \
+         `jackin hardline {0} --inspect`",
+        member.instance
+    );
+    match socket {
         Some(socket) => capsule::attach(&socket, part).await,
         None => capsule::attach_over(member.backend.open(&member.instance).await?, part).await,
     }
@@ -322,6 +341,12 @@ pub(super) async fn attach_member(member: &Member, part: capsule::Part) -> Resul
 pub(super) async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, read_only: bool) -> Result<u8> {
     let part = if read_only { capsule::Part::Viewer } else { capsule::Part::Operator };
     let courier = Courier::new(loaded, fleet, Arc::new(Github::new(&loaded.config.github)));
+    if let Some(outer) = own_instance().filter(|outer| *outer != member.instance) {
+        say(&format!(
+            "this terminal is inside of {outer}, whose keys come first: Ctrl+B d leaves {outer}, and Ctrl+B Ctrl+B d leaves {}",
+            member.instance
+        ));
+    }
     let attached = attach_member(member, part);
     tokio::pin!(attached);
     let parting = tokio::select! {

@@ -12,6 +12,7 @@ mod github;
 mod history;
 mod hooks;
 mod input;
+mod inside;
 mod life;
 mod list;
 mod load;
