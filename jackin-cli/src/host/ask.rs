@@ -115,7 +115,10 @@ pub(super) struct ReadArgs {
 }
 
 pub(super) async fn read(loaded: &Loaded, args: ReadArgs) -> Result<u8> {
-    let (_, mut client) = connect(loaded, &args.of.instance).await?;
+    let mut client = match connect(loaded, &args.of.instance).await {
+        Ok((_, client)) => client,
+        Err(error) => return read_ended(error, &args.of),
+    };
     let session_id = session(&mut client, &args.of).await?;
     let format = if args.sgr { TextFormat::Sgr } else { TextFormat::Text };
     let read: ReadText =
@@ -124,6 +127,26 @@ pub(super) async fn read(loaded: &Loaded, args: ReadArgs) -> Result<u8> {
         let text = read.text.trim_end();
         if args.sgr { text.to_owned() } else { printable(text) }
     })
+}
+
+/// Prints the last screen of an instance that has ended, as far as its capsule came to write that down.
+fn read_ended(error: anyhow::Error, args: &SessionArgs) -> Result<u8> {
+    let Some(BackendError::Ended { ending, .. }) = error.downcast_ref() else { return Err(error) };
+    let sessions = ending.record.as_ref().map(|record| record.sessions.as_slice()).unwrap_or_default();
+    let found = match args.session {
+        Some(id) => sessions.iter().find(|session| session.id == id),
+        // What failed is what is looked for.
+        None => sessions.iter().find(|session| session.exit_code != Some(0)).or(sessions.first()),
+    };
+    let Some(session) = found else {
+        return Err(match args.session {
+            Some(id) if !sessions.is_empty() => error.context(format!("nothing is kept of session {id}")),
+            _ => error,
+        });
+    };
+    say(&format!("{} has ended: {}; this is its last screen", args.instance, session.status));
+    let kept = json!({ "text": session.screen, "session": session.id, "status": session.status });
+    print(args.json, &kept, || printable(session.screen.trim_end()))
 }
 
 pub(super) async fn explain_status(loaded: &Loaded, args: SessionArgs) -> Result<u8> {

@@ -162,7 +162,11 @@ pub enum BackendError {
     #[error("there is no instance {0}: `jackin ls` lists them")]
     NotFound(InstanceName),
     /// The instance is there and has ended.
-    #[error("{instance} has ended: {}", ending.status())]
+    #[error(
+        "{instance} has ended: {}; `jackin hardline {instance} --inspect` shows its last screen, `jackin restart {instance}` \
+         starts it again, `jackin eject {instance}` takes it away",
+        ending.status()
+    )]
     Ended {
         /// The instance.
         instance: InstanceName,
