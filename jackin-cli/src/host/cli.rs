@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::life::say;
-use super::{ask, console, doctor, hooks, list, load, log, play, status, tags, values};
+use super::{ask, console, doctor, hooks, list, load, log, play, restart, status, tags, values};
 use crate::capsule::{self, CapsuleArgs, block_on};
 use crate::config::{self, ConfigArgs, Known, Loaded, Readable};
 use crate::demo;
@@ -61,8 +61,8 @@ enum Command {
     Play(play::PlayArgs),
     /// Correct and look into what agents declare with <jackin:…> tags
     Tags(tags::TagsArgs),
-    /// Start an ended instance again, as it was
-    Restart(load::RestartArgs),
+    /// Start an ended instance, or ended sessions of one that runs, again as they were
+    Restart(restart::RestartArgs),
     /// End instances and take away what was made for them
     Eject(load::EjectArgs),
     /// End every instance
@@ -160,7 +160,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Ack(args) => whatever(|loaded| async move { ask::ack(&loaded, args).await }),
         Command::Record(args) => whatever(|loaded| async move { ask::record(&loaded, args).await }),
         Command::Play(args) => block_on(play::play(&args)),
-        Command::Restart(args) => on(|loaded| async move { load::restart(&loaded, &args).await }),
+        Command::Restart(args) => on(|loaded| async move { restart::restart(&loaded, &args).await }),
         Command::Eject(args) => whatever(|loaded| async move { load::eject(&loaded, args).await }),
         Command::Exile(args) => whatever(|loaded| async move { load::exile(&loaded, args).await }),
         Command::Gc(args) => whatever(|loaded| async move { load::gc(&loaded, &args).await }),

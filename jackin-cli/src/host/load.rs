@@ -1,4 +1,4 @@
-//! `jackin load`, `hardline`, `restart`, `eject`, `exile`, `gc` and `watch`.
+//! `jackin load`, `hardline`, `eject`, `exile`, `gc` and `watch`.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -73,7 +73,7 @@ pub(super) async fn load(loaded: &Loaded, args: LoadArgs) -> Result<u8> {
 }
 
 /// Attaches, and leaves somebody who watches what still runs afterwards.
-async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, watch: bool) -> Result<u8> {
+pub(super) async fn attach(loaded: &Loaded, fleet: &Fleet, member: &Member, watch: bool) -> Result<u8> {
     let code = life::attach(loaded, fleet, member, false).await?;
     if watch && fleet.manifests().read(&member.instance)?.is_some() {
         spawn_watcher(&member.instance);
@@ -91,7 +91,7 @@ fn loaded_locally_as_agent(member: &Member) -> bool {
     })
 }
 
-async fn announce(member: &Member, json: bool) -> Result<()> {
+pub(super) async fn announce(member: &Member, json: bool) -> Result<()> {
     if !json {
         return print_line(member.instance.as_str());
     }
@@ -240,35 +240,6 @@ pub(super) async fn hardline(loaded: &Loaded, args: &HardlineArgs) -> Result<u8>
         "there is no terminal to attach to: try --inspect"
     );
     life::attach(loaded, &fleet, &member, args.read_only).await
-}
-
-/// `jackin restart`
-#[derive(Debug, Args)]
-pub(super) struct RestartArgs {
-    /// The instance
-    #[arg(value_parser = InstanceName::from_either)]
-    instance: InstanceName,
-    /// Do not attach
-    #[arg(long, short)]
-    detach: bool,
-    /// Print JSON instead of attaching
-    #[arg(long)]
-    json: bool,
-}
-
-/// Makes an ended instance again as it was.
-pub(super) async fn restart(loaded: &Loaded, args: &RestartArgs) -> Result<u8> {
-    let fleet = Fleet::new(loaded);
-    let member = life::relaunch(&fleet, &args.instance, &mut |step| say(step)).await?;
-    let watch = loaded.config.defaults.watch.unwrap_or(true);
-    if args.detach || args.json || !io::stdout().is_terminal() {
-        announce(&member, args.json).await?;
-        if watch {
-            spawn_watcher(&member.instance);
-        }
-        return Ok(0);
-    }
-    attach(loaded, &fleet, &member, watch).await
 }
 
 /// `jackin eject`

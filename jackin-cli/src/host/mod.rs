@@ -21,6 +21,7 @@ mod manifest;
 mod plan;
 mod planning;
 mod play;
+mod restart;
 mod run_plan;
 mod skills;
 mod status;

@@ -4,6 +4,7 @@
 mod support;
 
 mod context;
+mod ended;
 mod history;
 mod hooks;
 mod interrupted;
