@@ -216,6 +216,25 @@ fn an_engine_that_does_not_answer_takes_no_name() {
     }
 }
 
+#[test]
+fn a_program_that_the_image_does_not_have_is_an_error_and_leaves_nothing() {
+    let Some(operator) = Operator::new() else { return };
+    let name = Operator::name("nosuch");
+    for (program, why) in [("nosuch", "nosuch"), ("/etc", "/etc")] {
+        let output =
+            operator.run(&["load", "--detach", "--image", operator.image, "--name", &name, "--", program]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(output.stdout.is_empty() && told.contains(why) && told.contains("cannot start"), "{told}");
+        assert_eq!(left(&name), Vec::<String>::new());
+        assert_eq!(operator.instance(&name), Value::Null);
+    }
+    // A program may end with that code, too, when it has run for a while.
+    operator.load(&name, "read -r line; exit 127");
+    operator.ok(&["send", "--force", &name, "x"]);
+    eventually("it is kept", || operator.instance(&name)["status"]["exit_code"] == 127);
+}
+
 /// An engine may get round to what a killed launch had asked for after everything was cleared away.
 #[test]
 fn what_an_engine_makes_late_is_found_and_what_others_make_is_left_alone() {

@@ -37,11 +37,12 @@ async fn an_exit_code_and_the_record_are_told() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_told_by_the_record() {
+async fn a_program_that_is_not_there_is_told_at_once_and_by_the_record() {
     let Some(bench) = Bench::new() else { return };
     let mut plan = bench.plan("");
     plan.command = vec!["/no/such/program".into()];
-    bench.create(&plan).await;
+    let error = bench.try_create(&plan).await.unwrap_err().to_string();
+    assert!(error.contains("cannot start /no/such/program"), "{error}");
     let ending = ending(bench.end(&plan.instance).await);
     assert!(matches!(ending.status(), AgentStatus::Crashed { .. }), "{ending:?}");
     let screen = &ending.record.unwrap().sessions[0].screen;

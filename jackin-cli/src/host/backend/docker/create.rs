@@ -18,7 +18,7 @@ use super::capsule_binary::CapsuleBinary;
 use super::connection::{ASK, CHANGE, Connection, Facts, LONG, Trouble, within};
 use super::container::{self, Layout, Run, session_user};
 use super::{AGENT_DIR, CAPSULE, CONFIG, DockerBackend, RUN_DIR, RUNTIME_DIR, STATE_DIR};
-use super::{capsule_volume, image, labels, mounts, sidecars};
+use super::{capsule_volume, image, labels, mounts, sidecars, started};
 use crate::host::backend::{BackendError, Steps};
 use crate::host::plan::{Plan, Secrets};
 
@@ -69,7 +69,8 @@ pub(super) async fn create(
     let name = labels::container(&plan.instance);
     let started = within(CHANGE, docker.start_container(&name, None::<StartContainerOptions>)).await;
     started.map_err(|trouble| engine.told(&format!("start {name}"), trouble))?;
-    backend.wait_for_capsule(&docker, &plan.instance, &layout.run).await
+    backend.wait_for_capsule(&docker, &plan.instance, &layout.run).await?;
+    started::check(engine, &docker, plan).await
 }
 
 fn warnings(backend: &DockerBackend, plan: &Plan) -> Vec<String> {

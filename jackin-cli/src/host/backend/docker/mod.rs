@@ -25,6 +25,7 @@ mod run_body;
 mod run_dir;
 mod runs;
 mod sidecars;
+mod started;
 mod tunnel;
 
 use std::collections::HashMap;
