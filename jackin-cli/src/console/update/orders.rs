@@ -159,8 +159,7 @@ pub(super) fn eject(model: &mut Model) {
         many => format!("End {} and its {many} sessions?", key.instance),
     };
     let has_worktree = instance.plan.as_ref().is_some_and(|plan| plan.worktree.is_some());
-    let kept =
-        if has_worktree { "Work in no commit and recordings stay." } else { "Its recordings stay." };
+    let kept = if has_worktree { "Work in no commit and recordings stay." } else { "Its recordings stay." };
     let text = format!("{what} {kept}");
     model.modals.push(Modal::Confirm(Confirm {
         title: "Eject".to_owned(),
