@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use jackin_core::protocol::control::{
-    Done, Explanation, Match, Overrides, ReadText, Recording, Request, Snapshot, Status, Tags, TextFormat,
-    Until, Waited,
+    Done, ErrorCode, Explanation, Match, Overrides, ReadText, Recording, Request, Snapshot, Status, Tags,
+    TextFormat, Until, Waited,
 };
 use jackin_core::{AgentStatus, Attention, InstanceName, SessionId, TagKind};
 use serde::Serialize;
@@ -317,7 +317,10 @@ async fn wait_for(member: &Member, args: &WaitArgs) -> Result<Met> {
             Ok(waited) => return Ok(Met { instance: member.instance.clone(), sessions: waited.sessions }),
             Err(error) => error,
         };
-        if matches!(error.downcast_ref(), Some(ClientError::Refused(_))) {
+        // One that ends says so to whoever waits, if it still can.
+        if let Some(ClientError::Refused(refusal)) = error.downcast_ref()
+            && refusal.code != ErrorCode::NotFound
+        {
             return Err(error);
         }
         // The capsule went away; how it ended may be what is waited for.
