@@ -288,11 +288,13 @@ pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything
         Err(BackendError::NotFound(_)) => return Ok(Found::TakenAway(Left::default())),
         Err(error) => return Err(error.into()),
     };
+    // Whoever makes it would have the lock.
+    let half_made = member.manifest.as_ref().is_some_and(|manifest| manifest.phase == Phase::Launching);
     match member.backend.inspect(instance).await? {
-        // Whoever made it would have the lock.
-        Life::Running
-            if member.manifest.as_ref().is_some_and(|manifest| manifest.phase == Phase::Launching) => {}
+        Life::Running if half_made => {}
         Life::Running => return Ok(Found::Alive),
+        // What was stopped before it was ready has nothing to be kept for.
+        Life::Ended(ending) if half_made && ending.is_clean() => {}
         Life::Ended(ending) if ending.is_kept() && !everything => return Ok(Found::Kept(ending)),
         Life::Ended(_) | Life::Unfinished | Life::Absent => {}
     }
