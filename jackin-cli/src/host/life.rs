@@ -283,6 +283,22 @@ pub(super) enum Found {
 /// Takes away what an ended instance left, unless it is kept. With `everything`, that too.
 pub(super) async fn reconcile(fleet: &Fleet, instance: &InstanceName, everything: bool) -> Result<Found> {
     let Some(lock) = fleet.manifests().try_lock(instance)? else { return Ok(Found::Alive) };
+    look_after(fleet, instance, everything, lock).await
+}
+
+/// The same for whoever was asked to: somebody else who is just looking at it is waited for.
+pub(super) async fn reconcile_patiently(
+    fleet: &Fleet,
+    instance: &InstanceName,
+    everything: bool,
+) -> Result<Found> {
+    match tokio::time::timeout(super::fleet::PATIENCE, fleet.manifests().lock(instance)).await {
+        Ok(lock) => look_after(fleet, instance, everything, lock?).await,
+        Err(_) => Ok(Found::Alive),
+    }
+}
+
+async fn look_after(fleet: &Fleet, instance: &InstanceName, everything: bool, lock: Lock) -> Result<Found> {
     let member = match fleet.find(instance).await {
         Ok(member) => member,
         Err(BackendError::NotFound(_)) => return Ok(Found::TakenAway(Left::default())),

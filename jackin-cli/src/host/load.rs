@@ -400,7 +400,7 @@ pub(super) async fn gc(loaded: &Loaded, args: &GcArgs) -> Result<u8> {
         say(&problem.to_string());
     }
     for instance in names {
-        match life::reconcile(&fleet, &instance, args.all).await {
+        match life::reconcile_patiently(&fleet, &instance, args.all).await {
             Ok(Found::Alive) => {}
             Ok(Found::Kept(ending)) => kept.push((instance, ending.status())),
             Ok(Found::TakenAway(left)) => {

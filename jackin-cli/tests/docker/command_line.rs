@@ -259,7 +259,7 @@ fn what_an_engine_makes_late_is_found_and_what_others_make_is_left_alone() {
     };
     let mut plan: Value = serde_json::from_str(&labels["jackin.plan"]).unwrap();
     make_late(&plan.to_string());
-    assert_eq!(operator.json(&["gc", "--json"])["removed"], serde_json::json!([name]));
+    operator.ok(&["gc"]);
     assert_eq!(left(&name), Vec::<String>::new());
     plan["owner"] = "somebody else".into();
     make_late(&plan.to_string());
