@@ -1,7 +1,9 @@
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use jackin_core::SessionId;
 
 use super::device::Device;
 
@@ -20,24 +22,26 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// and gathering takes no longer than this.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// While somebody types, a flood gets a batch only so often: most of the time the processor is then free for the key, for
-/// the program that answers it and for the screen.
+/// While somebody types elsewhere, a flood gets a batch only so often: most of the time the processor is then free for the
+/// key, for the program that answers it and for the screen. What is printed because of the key itself is not held up.
 const BREATH: Duration = Duration::from_millis(4);
 
 /// How long somebody types after a key.
 const TYPING: Duration = Duration::from_millis(300);
 
-/// Tells readers whether somebody types.
+/// Tells readers whether somebody types, and where.
 #[derive(Clone, Debug)]
 pub(super) struct Typing {
     started: Instant,
     /// When the last key was typed, in milliseconds.
     last: Arc<AtomicU64>,
+    /// The session that it was for.
+    into: Arc<AtomicU32>,
 }
 
 impl Typing {
     pub(super) fn new() -> Self {
-        Self { started: Instant::now(), last: Arc::new(AtomicU64::new(0)) }
+        Self { started: Instant::now(), last: Arc::default(), into: Arc::default() }
     }
 
     fn now(&self) -> u64 {
@@ -45,14 +49,17 @@ impl Typing {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    /// A key was typed.
-    pub(super) fn typed(&self) {
+    /// A key was typed into a session.
+    pub(super) fn typed(&self, session: SessionId) {
+        self.into.store(session.get(), Ordering::Relaxed);
         self.last.store(self.now(), Ordering::Relaxed);
     }
 
-    fn goes_on(&self) -> bool {
+    /// Whether somebody types into another session than this.
+    fn goes_on_beside(&self, session: SessionId) -> bool {
         let last = self.last.load(Ordering::Relaxed);
-        last > 0 && Duration::from_millis(self.now() - last) < TYPING
+        let is_elsewhere = self.into.load(Ordering::Relaxed) != session.get();
+        is_elsewhere && last > 0 && Duration::from_millis(self.now() - last) < TYPING
     }
 }
 
@@ -63,6 +70,7 @@ impl Typing {
 /// moment; a program that answers a key is not.
 #[derive(Debug)]
 pub(super) struct Reader {
+    session: SessionId,
     pty: Device,
     typing: Typing,
     buf: Vec<u8>,
@@ -72,8 +80,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(pty: Device, typing: Typing) -> Self {
-        Self { pty, typing, buf: vec![0; BATCH], filled: 0, last: None }
+    pub(super) fn new(session: SessionId, pty: Device, typing: Typing) -> Self {
+        Self { session, pty, typing, buf: vec![0; BATCH], filled: 0, last: None }
     }
 
     /// What was read and not cleared yet.
@@ -100,7 +108,7 @@ impl Reader {
         }
         let begun = Instant::now();
         let floods = self.last.is_some_and(|(at, large)| large && begun.duration_since(at) < PAUSE);
-        if floods && self.typing.goes_on() {
+        if floods && self.typing.goes_on_beside(self.session) {
             tokio::time::sleep(BREATH).await;
         }
         let until = tokio::time::Instant::from_std(begun + GATHER);
@@ -121,5 +129,19 @@ impl Reader {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_typed_into_is_not_held_up() {
+        let (one, other) = (SessionId::new(1).unwrap(), SessionId::new(2).unwrap());
+        let typing = Typing::new();
+        assert!(!typing.goes_on_beside(one) && !typing.goes_on_beside(other));
+        typing.typed(one);
+        assert!(!typing.goes_on_beside(one) && typing.goes_on_beside(other));
     }
 }

@@ -131,7 +131,7 @@ impl Session {
         let (size, sizes) = watch::channel(program.size);
         tokio::spawn(write_input(pty.clone(), for_pty, sizes, Arc::clone(&pending_input)));
         tokio::spawn(read_output(
-            Reader::new(pty.clone(), program.typing.clone()),
+            Reader::new(id, pty.clone(), program.typing.clone()),
             child,
             Reports { id, to_daemon, ahead: Arc::new(Semaphore::new(READS_AHEAD)) },
         ));

@@ -100,7 +100,7 @@ impl Daemon {
         let typed = self.typing.take_if(|typing| *typing == pane).is_some();
         if typed {
             self.typed(id, &bytes);
-            self.keys.typed();
+            self.keys.typed(id);
             self.turns.expect_answer(id, Instant::now());
         }
         if self.session_in(pane).is_some_and(|session| session.write(bytes).is_err()) {
