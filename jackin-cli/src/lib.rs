@@ -62,6 +62,8 @@ pub mod backend {
     };
 }
 #[cfg(feature = "host")]
+mod regular;
+#[cfg(feature = "host")]
 pub mod run;
 #[cfg(feature = "host")]
 pub mod tools;

@@ -11,8 +11,9 @@ use jackin_status::LineSplitter;
 use thiserror::Error;
 
 use super::clock;
-use super::files::{advice, open_regular, try_lock};
+use super::files::{advice, try_lock};
 use super::yaml::to_yaml;
+use crate::regular::open_regular;
 
 /// Why a message is not on the bus.
 #[derive(Debug, Error)]

@@ -2,12 +2,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use jackin_core::run::SinkError;
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 /// Begins the name of a file that is not finished.
@@ -66,27 +65,6 @@ pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a regular file, or refuses: no link that leads elsewhere, and no pipe that would never answer.
-pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let file = options.custom_flags(flags.cast_signed()).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    Ok(file)
-}
-
-/// Reads a file of at most `max` bytes; a longer one is an error.
-pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path, OpenOptions::new().read(true))?;
-    let mut bytes = Vec::new();
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        return Err(io::Error::new(ErrorKind::InvalidData, format!("it has more than {max} bytes")));
-    }
-    Ok(bytes)
-}
-
 /// Tries to lock a file for this process alone. False when another one has it.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     lock_now(file, FlockOperation::NonBlockingLockExclusive)
@@ -132,6 +110,7 @@ pub(super) fn sink_error(path: &Path, error: &io::Error) -> SinkError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::regular::{open_regular, read_regular};
 
     #[test]
     fn a_link_is_replaced_and_not_followed() {

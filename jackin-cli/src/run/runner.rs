@@ -18,10 +18,11 @@ use jackin_core::{RunId, Timestamp, one_line};
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
 use super::desk::{Desk, Live};
-use super::files::{create_new, open_regular, sink_error};
+use super::files::{create_new, sink_error};
 use super::observe::{Onlooker, RunEvent, RunObserver};
 use super::store::{RunDirectory, Store, StoreError};
 use super::{bus, clock};
+use crate::regular::open_regular;
 
 /// How often the record is brought up to date, and a request to stop is looked for.
 const TICK: Duration = Duration::from_millis(250);

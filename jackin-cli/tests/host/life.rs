@@ -158,15 +158,24 @@ fn ten_that_start_at_once_get_ten_names() {
     assert_eq!(operator.json(&["ls", "--json"])["instances"].as_array().unwrap().len(), 10);
 }
 
+/// Makes the shop a repository; without a Git it says that the test is skipped.
+fn has_repository(operator: &Operator) -> bool {
+    let shop = operator.shop();
+    let is_there = git(&shop, &["init", "--quiet", "-b", "main"]);
+    if is_there {
+        assert!(git(&shop, &["commit", "--quiet", "--allow-empty", "-m", "first"]));
+    } else {
+        println!("skipped: git is not installed");
+    }
+    is_there
+}
+
 #[test]
 fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
     let operator = Operator::new();
-    let shop = operator.shop();
-    if !git(&shop, &["init", "--quiet", "-b", "main"]) {
-        println!("skipped: git is not installed");
+    if !has_repository(&operator) {
         return;
     }
-    assert!(git(&shop, &["commit", "--quiet", "--allow-empty", "-m", "first"]));
     let load = ["load", "--json", "--worktree", "--name", "tree", "--", "sleep", "1000"];
     let loaded = operator.json(&load);
     let tree = PathBuf::from(loaded["workdir"].as_str().unwrap());
@@ -188,12 +197,9 @@ fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
 #[test]
 fn work_that_is_kept_is_told_of_and_blocks_nobody() {
     let operator = Operator::new();
-    let shop = operator.shop();
-    if !git(&shop, &["init", "--quiet", "-b", "main"]) {
-        println!("skipped: git is not installed");
+    if !has_repository(&operator) {
         return;
     }
-    assert!(git(&shop, &["commit", "--quiet", "--allow-empty", "-m", "first"]));
     let load = ["load", "--detach", "--worktree", "--", "sh", "-c", "echo work > new.txt; read -r x"];
     assert_eq!(operator.ok(&load), "shop");
     let tree = operator.home().join("worktrees/shop");

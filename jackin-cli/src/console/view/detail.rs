@@ -156,7 +156,7 @@ fn question(
         (Presence::Starting, _) => return 0,
         (Presence::Ended(ending), _) => {
             let how = ending.status();
-            let advice = if !ending.is_kept() { "" } else { " R starts it again, e takes it away." };
+            let advice = if ending.is_kept() { " R starts it again, e takes it away." } else { "" };
             (format!("The instance has ended: {how}.{advice}"), theme.bad())
         }
         (Presence::Running, Some(session)) => match (&session.status, session.question()) {

@@ -2,13 +2,13 @@
 //! repository's own settings.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use rustix::fs::OFlags;
+
+use crate::regular::read_regular;
 
 const LARGEST_REF: u64 = 4 << 10;
 const LARGEST_LIST: u64 = 16 << 20;
@@ -74,23 +74,12 @@ fn text(path: &Path, most: u64) -> Result<Option<String>> {
     Ok(small_file(path, most)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A file that need not be there. What stands in its place (a pipe, a link, a device) is not waited for, and one that is
-/// too large is an error.
-pub(super) fn small_file(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits() as i32;
-    let file = match File::options().read(true).custom_flags(flags).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
-    let mut bytes = Vec::new();
-    if !file.metadata()?.is_file() {
-        bail!("{} is no file", path.display());
+/// A file that need not be there.
+pub(super) fn small_file(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(path, most) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        bail!("{} is too large", path.display());
-    }
-    Ok(Some(bytes))
 }
 
 #[cfg(test)]

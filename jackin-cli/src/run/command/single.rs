@@ -8,7 +8,7 @@ use jackin_status::Runtime;
 use super::args::RunArgs;
 use super::signals;
 use super::view::{How, Shown, View};
-use crate::run::files::open_regular;
+use crate::regular::open_regular;
 use crate::run::{RunRequest, Runner};
 
 /// Does one run and shows it; the exit code.

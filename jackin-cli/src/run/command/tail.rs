@@ -8,7 +8,7 @@ use jackin_status::{LineDecoder, Runtime};
 
 use super::signals;
 use super::view::Shown;
-use crate::run::files::open_regular;
+use crate::regular::open_regular;
 use crate::run::settings::{Backend, RunSettings};
 use crate::run::{FoundRun, Store};
 

@@ -9,9 +9,10 @@ use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
 use super::{StoreError, failed};
+use crate::regular::open_regular;
 use crate::run::clock;
 use crate::run::files::{
-    copy_atomically, create_new, open_regular, sink_error, sync_directory, try_lock, write_atomically,
+    copy_atomically, create_new, sink_error, sync_directory, try_lock, write_atomically,
 };
 use crate::run::yaml::to_yaml;
 

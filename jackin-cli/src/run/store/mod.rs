@@ -19,7 +19,8 @@ use thiserror::Error;
 pub use directory::RunDirectory;
 pub use gc::Collected;
 
-use super::files::{advice, is_locked, open_regular, read_regular};
+use super::files::{advice, is_locked};
+use crate::regular::{open_regular, read_regular};
 
 /// No record is longer.
 const MAX_INFO: u64 = 4 << 20;
