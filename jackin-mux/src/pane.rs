@@ -237,6 +237,9 @@ impl Pane {
 
     /// In copy mode the viewport stays where it is whatever is printed, as long as that is kept.
     fn follow_text(&mut self) {
+        if self.copy.is_none() {
+            return;
+        }
         let (first, last) = self.lines();
         if let Some(copy) = &mut self.copy {
             let back = self.terminal.scrolled_rows() as i64 - copy.top;

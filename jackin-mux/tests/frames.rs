@@ -162,3 +162,19 @@ fn a_title_that_changes_costs_the_chrome_no_memory() {
         assert_eq!(measure(|| assert!(scene.draw() > 0)).count_total, 0);
     }
 }
+
+/// What scrolls by unseen goes through buffers that are there already, into blocks that the oldest lines have left.
+#[test]
+fn a_flood_in_a_steady_state_allocates_nothing() {
+    let mut scene = Scene::new(true);
+    let plain = "[12345] Compiling crate-678 v0.9.1 (registry)\r\r\n".repeat(1_400);
+    let coloured = "\x1b[32mok\x1b[0m  test of something that scrolls by\r\n".repeat(1_400);
+    for batch in [plain, coloured] {
+        // The history is full before anything is counted.
+        for _ in 0..20 {
+            scene.print(&batch);
+        }
+        let count = measure(|| (0..20).for_each(|_| scene.print(&batch))).count_total;
+        assert_eq!(count, 0);
+    }
+}

@@ -18,7 +18,7 @@ use super::screen::Screen;
 use super::sgr;
 use super::tabs::Tabs;
 
-/// The buffers of the jump. They are empty between calls: a pane at rest keeps none of them.
+/// The buffers of the jump, empty between calls.
 #[derive(Debug, Default)]
 pub(super) struct Jump {
     writer: LineWriter,
@@ -57,10 +57,13 @@ struct Measured {
     joined: bool,
 }
 
-/// Lines gathered, beyond those that will be drawn, before they go to history.
-const BATCH: usize = 2048;
-/// Room made for lines before they are read.
-const LARGEST_RESERVE: usize = 16 * 1024;
+/// Lines gathered, beyond those that will be drawn, before they go to history. Few enough that they are still in the
+/// processor's cache then.
+const BATCH: usize = 512;
+/// Their text goes to history before it is much longer than this,
+const BATCH_BYTES: usize = 32 * 1024;
+/// and this is what a pane keeps of each buffer for the next time. Asking for them every time would cost more than the jump.
+const KEPT_BYTES: usize = 2 * BATCH_BYTES;
 
 impl Jump {
     /// Jumped bytes cost this much less than drawn ones.
@@ -76,7 +79,6 @@ impl Jump {
         let mut taken = 0;
         let mut begun = false;
         let mut retry = bytes.len();
-        self.encoded.reserve(bytes.len().min(LARGEST_RESERVE));
         while let Some(len) = memchr(b'\n', &bytes[at..]) {
             let before = pen;
             let (from, gaps_from) = (self.encoded.len(), self.gaps.len());
@@ -94,12 +96,13 @@ impl Jump {
             let simple = !measured.joined && measured.cells <= columns;
             self.lines.push(Line { start: at, pen: before, span, simple });
             at += len + 1;
-            if self.lines.len() == rows + BATCH {
+            let gathered = self.lines.len();
+            if gathered >= rows + BATCH || (gathered > 2 * rows && self.encoded.len() >= BATCH_BYTES) {
                 if !begun && self.can_roll(rows) {
-                    self.roll(screen, rows + BATCH);
+                    self.roll(screen, gathered);
                     (taken, screen.pen) = (at, pen);
                 } else {
-                    self.store(screen, BATCH, &mut begun);
+                    self.store(screen, gathered - rows, &mut begun);
                 }
             }
         }
@@ -121,9 +124,9 @@ impl Jump {
                 (taken, screen.pen) = (at, pen);
             }
         }
-        self.lines = Vec::new();
-        self.encoded = Vec::new();
-        self.gaps = Vec::new();
+        empty(&mut self.lines);
+        empty(&mut self.encoded);
+        empty(&mut self.gaps);
         Jumped { taken, retry: retry - taken }
     }
 
@@ -267,6 +270,12 @@ impl Jump {
             fits && pen.background == Color::Default && !(wraps && (measured.joined || tabs_used || colored));
         qualifies.then_some(measured)
     }
+}
+
+/// Empties a buffer, and keeps it if it is small.
+fn empty<T>(buffer: &mut Vec<T>) {
+    buffer.clear();
+    buffer.shrink_to(KEPT_BYTES / size_of::<T>());
 }
 
 impl Screen {

@@ -18,6 +18,9 @@ const LONGEST_LINE: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct History {
     blocks: VecDeque<Block>,
+    /// The block that was evicted last. A full history takes a new one for each that it drops, and asking the allocator
+    /// for it every time costs more than filling it.
+    spare: Option<Block>,
     lines: usize,
     bytes: usize,
     most_lines: usize,
@@ -45,7 +48,16 @@ struct Entry {
 
 impl History {
     pub(super) fn new(most_lines: usize, most_bytes: usize) -> Self {
-        Self { blocks: VecDeque::new(), lines: 0, bytes: 0, most_lines, most_bytes, open: false, evicted: 0 }
+        Self {
+            blocks: VecDeque::new(),
+            spare: None,
+            lines: 0,
+            bytes: 0,
+            most_lines,
+            most_bytes,
+            open: false,
+            evicted: 0,
+        }
     }
 
     /// Logical lines stored.
@@ -99,18 +111,13 @@ impl History {
     fn add(&mut self, text: &[u8], extent: Extent) {
         let fits = self.blocks.back().is_some_and(|b| b.text.len() + text.len() <= BLOCK_BYTES);
         if !fits {
+            // What has to go makes room for what comes.
+            self.trim();
             if let Some(full) = self.blocks.back_mut() {
-                full.entries.shrink_to_fit();
-                if full.text.len() < full.text.capacity() / 2 {
-                    full.text.shrink_to_fit();
-                }
+                full.seal();
             }
-            self.blocks.push_back(Block {
-                text: Vec::with_capacity(BLOCK_BYTES.max(text.len())),
-                entries: Vec::with_capacity(128),
-                gone: 0,
-                rows: Cell::new(Some((0, 0))),
-            });
+            let block = self.spare.take().unwrap_or_default();
+            self.blocks.push_back(block);
         }
         if let Some(block) = self.blocks.back_mut() {
             block.text.extend_from_slice(text);
@@ -157,7 +164,7 @@ impl History {
         self.lines -= 1;
         self.evicted += 1;
         if block.gone == block.entries.len() {
-            self.blocks.pop_front();
+            self.spare = self.blocks.pop_front().map(Block::emptied);
         }
         if self.lines == 0 {
             self.open = false;
@@ -167,6 +174,7 @@ impl History {
     pub(super) fn clear(&mut self) {
         self.evicted += self.lines as u64;
         self.blocks.clear();
+        self.spare = None;
         self.lines = 0;
         self.bytes = 0;
         self.open = false;
@@ -326,7 +334,38 @@ fn would_join(row: &[u8], next: &[u8]) -> bool {
                 .is_none_or(|c| matches!(class(c), Class::Joiner | Class::Mark))
 }
 
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            text: Vec::with_capacity(BLOCK_BYTES),
+            entries: Vec::with_capacity(128),
+            gone: 0,
+            rows: Cell::new(None),
+        }
+    }
+}
+
 impl Block {
+    /// Gives back what is far too much; what is only a little too much serves the block that takes its place one day.
+    fn seal(&mut self) {
+        if self.entries.capacity() > self.entries.len() + self.entries.len() / 4 {
+            self.entries.shrink_to(self.entries.len() + self.entries.len() / 8);
+        }
+        if self.text.len() < self.text.capacity() / 2 {
+            self.text.shrink_to_fit();
+        }
+    }
+
+    /// Itself with nothing in it; none that a long line has made larger than others.
+    fn emptied(mut self) -> Self {
+        if self.text.capacity() != BLOCK_BYTES {
+            return Self::default();
+        }
+        self.text.clear();
+        self.entries.clear();
+        Self { gone: 0, rows: Cell::new(None), ..self }
+    }
+
     fn start(&self, at: usize) -> usize {
         at.checked_sub(1).map_or(0, |before| self.entries[before].end as usize)
     }
