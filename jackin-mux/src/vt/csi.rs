@@ -28,7 +28,8 @@ impl<'a> Csi<'a> {
             Some((&lead @ 0x3c..=0x3f, rest)) => (lead, rest),
             _ => (0, rest),
         };
-        let split = rest.iter().position(|b| *b < 0x30).unwrap_or(rest.len());
+        // The scanner lets no parameter stand behind an intermediate.
+        let split = rest.iter().rposition(|b| *b >= 0x30).map_or(0, |last| last + 1);
         let (params, intermediates) = rest.split_at(split);
         Some(Self { lead, params, intermediates, end })
     }
@@ -43,9 +44,20 @@ impl<'a> Csi<'a> {
         self.numbers().nth(at).filter(|n| *n != 0).unwrap_or(default)
     }
 
+    /// The first two parameters, each at least 1.
+    fn place(&self) -> (u32, u32) {
+        let (first, used) = read_number(self.params);
+        let second = match self.params.get(used) {
+            None => 1,
+            Some(b';') => read_number(&self.params[used + 1..]).0,
+            Some(_) => self.or(1, 1),
+        };
+        (first.max(1), second.max(1))
+    }
+
     /// The first parameter as a count of at least 1.
     fn count(&self) -> u32 {
-        self.or(0, 1)
+        read_number(self.params).0.max(1)
     }
 }
 
@@ -93,7 +105,7 @@ impl Screen {
     }
 
     fn motion(&mut self, csi: &Csi<'_>) {
-        let count = csi.count();
+        let (count, second) = csi.place();
         if !matches!(csi.end, b'I') {
             self.settle();
         }
@@ -114,7 +126,7 @@ impl Screen {
                 self.canvas.cursor.column = 0;
             }
             b'G' | b'`' => self.canvas.cursor.column = (count - 1).min(last_column) as u16,
-            b'H' | b'f' => self.go_to(count - 1, csi.or(1, 1) - 1),
+            b'H' | b'f' => self.go_to(count - 1, second - 1),
             b'd' => self.go_to(count - 1, u32::from(column)),
             b'I' => self.tab(count),
             _ => self.back_tab(count),

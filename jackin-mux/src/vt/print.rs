@@ -29,24 +29,40 @@ impl Last {
 }
 
 impl Screen {
-    /// Draws text that has no controls in it.
+    /// Whether characters are drawn one after the other, as they are.
     #[inline]
+    fn prints_plainly(&self) -> bool {
+        self.charsets.is_plain() && !self.modes.contains(Mode::Insert) && self.modes.contains(Mode::Autowrap)
+    }
+
+    /// Draws ASCII that has no controls in it.
+    #[inline]
+    pub(super) fn print_ascii(&mut self, text: &[u8]) {
+        if self.prints_plainly() {
+            self.print_run(text);
+        } else {
+            self.print_each(text.iter().copied().map(char::from));
+        }
+    }
+
+    fn print_each(&mut self, text: impl Iterator<Item = char>) {
+        for c in text {
+            let c = self.charsets.map(c);
+            self.print_char(c);
+        }
+    }
+
+    /// Draws text that has no controls in it.
     pub(super) fn print(&mut self, text: &str) {
-        if !self.charsets.is_plain()
-            || self.modes.contains(Mode::Insert)
-            || !self.modes.contains(Mode::Autowrap)
-        {
-            for c in text.chars() {
-                let c = self.charsets.map(c);
-                self.print_char(c);
-            }
+        if !self.prints_plainly() {
+            self.print_each(text.chars());
             return;
         }
         let mut rest = text;
         while !rest.is_empty() {
             let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
             if ascii > 0 {
-                self.print_ascii(&rest.as_bytes()[..ascii]);
+                self.print_run(&rest.as_bytes()[..ascii]);
             }
             rest = self.print_simple(&rest[ascii..]);
         }
@@ -63,7 +79,7 @@ impl Screen {
         self.last.grapheme.clear();
     }
 
-    fn print_ascii(&mut self, text: &[u8]) {
+    fn print_run(&mut self, text: &[u8]) {
         let width = self.canvas.columns();
         let colored = self.pen.background != Color::Default;
         let mut rest = text;

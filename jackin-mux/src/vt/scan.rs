@@ -6,6 +6,8 @@
 /// What was found in the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
+    /// Printable ASCII.
+    Ascii(&'a [u8]),
     /// Printable text, no controls.
     Text(&'a str),
     /// Bytes that are not UTF-8, once for each stretch that a replacement character stands for.
@@ -94,12 +96,6 @@ impl Scanner {
 
     #[inline]
     fn ground<'a>(&'a mut self, bytes: &'a [u8]) -> (Token<'a>, usize) {
-        // Text that starts beyond ASCII is taken in short pieces: it may be garbage, and then each bad byte looks at all that was taken.
-        let limit = if bytes[0] < 0x80 { bytes.len() } else { bytes.len().min(SHORT_TEXT) };
-        let (len, ascii) = text_len(&bytes[..limit]);
-        if len > 0 {
-            return self.text(bytes, len, ascii);
-        }
         match bytes[0] {
             0x1b => {
                 if let Some(len) = clean_csi(bytes) {
@@ -110,17 +106,25 @@ impl Scanner {
                 (Token::Nothing, 1)
             }
             0x7f => (Token::Nothing, 1),
-            control => (Token::Control(control), 1),
+            control @ ..0x20 => (Token::Control(control), 1),
+            first => {
+                // Text that starts beyond ASCII is taken in short pieces: it may be garbage, and then each bad byte looks at all
+                // that was taken.
+                let limit = if first < 0x80 { bytes.len() } else { bytes.len().min(SHORT_TEXT) };
+                match text_len(&bytes[..limit]) {
+                    (len, true) => (Token::Ascii(&bytes[..len]), len),
+                    (len, false) => self.text(bytes, len),
+                }
+            }
         }
     }
 
-    fn text<'a>(&mut self, bytes: &'a [u8], len: usize, ascii: bool) -> (Token<'a>, usize) {
+    fn text<'a>(&mut self, bytes: &'a [u8], len: usize) -> (Token<'a>, usize) {
         let run = &bytes[..len];
         let error = match std::str::from_utf8(run) {
             Ok(text) => return (Token::Text(text), len),
             Err(error) => error,
         };
-        debug_assert!(!ascii);
         let valid = error.valid_up_to();
         if valid > 0 {
             return (Token::Text(std::str::from_utf8(&run[..valid]).unwrap_or_default()), valid);
@@ -296,14 +300,17 @@ pub(super) fn text_len(bytes: &[u8]) -> (usize, bool) {
         let low = word.wrapping_sub(LOW * 0x20) & !word;
         let flipped = word ^ (LOW * 0x7f);
         let del = flipped.wrapping_sub(LOW) & !flipped;
-        if (low | del) & HIGH != 0 {
-            break;
+        let stop = (low | del) & HIGH;
+        if stop != 0 {
+            // What lies above the lowest one may be flagged by its borrow; the lowest one is right.
+            let at = stop.trailing_zeros();
+            let before = word & HIGH & ((stop & stop.wrapping_neg()) - 1);
+            return (len + at as usize / 8, ascii && before == 0);
         }
         ascii &= word & HIGH == 0;
         len += 8;
     }
-    let rest = if len == chunks.len() * 8 { tail } else { &bytes[len..] };
-    for &b in rest {
+    for &b in tail {
         if b < 0x20 || b == 0x7f {
             break;
         }
@@ -341,6 +348,7 @@ mod tests {
                 let (token, used) = scanner.next(&piece[at..]);
                 let (shown, joins) = match token {
                     Token::Nothing => (String::new(), true),
+                    Token::Ascii(text) => (format!("T{}", text.escape_ascii()), true),
                     Token::Text(text) => (format!("T{text}"), true),
                     Token::Data(data) => (format!("D{}", data.escape_ascii()), true),
                     other => (format!("{other:?}"), false),
@@ -402,7 +410,7 @@ mod tests {
             last = format!("{token:?}");
             at += used;
         }
-        assert_eq!(last, "Text(\"x\")");
+        assert_eq!(last, "Ascii([120])");
         assert!(scanner.sequence.capacity() <= 2 * LONGEST_SEQUENCE);
     }
 }

@@ -128,6 +128,7 @@ impl Terminal {
             self.screen.canvas.work += used;
             at += used;
             match token {
+                Token::Ascii(text) => self.screen.print_ascii(text),
                 Token::Text(text) => self.screen.print(text),
                 Token::Csi(body) => {
                     self.screen.end_grapheme();
