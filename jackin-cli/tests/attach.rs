@@ -13,7 +13,7 @@ use jackin_core::protocol::attach::{Decoder, Frame, Hello, Welcome, encode};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex};
-use support::{Place, eventually};
+use support::{Place, Terminal, eventually};
 
 /// Echoes lines until it is told to end.
 const ECHO: &str = r#"printf 'ready\n'; while read -r line; do [ "$line" = bye ] && exit 7; printf 'got <%s>\n' "$line"; done"#;
@@ -29,6 +29,20 @@ fn keys_reach_the_program_and_its_output_the_screen() {
     assert_eq!(terminal.exit_code(), 7, "the exit code of the program is that of `run`");
     terminal.wait_for("[jackin] sh: crashed (exit code 7)");
     eventually("the sockets are gone", || !place.socket().exists() && !place.agent_socket().exists());
+}
+
+/// As a download is called, or what somebody keeps beside the last version.
+#[test]
+fn the_name_of_its_file_does_not_matter() {
+    let place = Place::new();
+    let renamed = place.dir().join("jackin-capsule-0.1.0-linux");
+    std::fs::copy(env!("CARGO_BIN_EXE_jackin-capsule"), &renamed).unwrap();
+    let socket = place.socket().display().to_string();
+    let args = ["run", "--socket", &socket, "--", "sh", "-c", ECHO];
+    let mut terminal = Terminal::start(renamed.to_str().unwrap(), &args, 24, 80);
+    terminal.wait_for("ready");
+    terminal.type_in("bye\r");
+    assert_eq!(terminal.exit_code(), 7);
 }
 
 #[test]

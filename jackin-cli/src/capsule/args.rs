@@ -15,6 +15,7 @@ use super::exec_as::{ExecAsArgs, exec_as};
 use super::guard::{GuardArgs, guard};
 use super::init;
 use super::output::{OutputClosed, printable};
+use super::own::Own;
 use super::places::{DEFAULT_SOCKET, Places};
 use super::report::{ReportArgs, report_for_hook};
 use super::spawn::{READY, SpawnOptions, spawn_daemon};
@@ -132,6 +133,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// The `jackin-capsule` program.
 pub fn main() -> ExitCode {
+    Own::Capsule.is_running();
     exit(run(Cli::parse().capsule))
 }
 
@@ -264,7 +266,7 @@ fn daemon(settings: Settings, background: bool) -> Result<u8> {
         // Without a session of its own the daemon would die with the terminal that it was started from.
         rustix::process::setsid().context("cannot leave the terminal's session")?;
     }
-    let exit_code = block_on(daemon::run(settings, || {
+    let daemon = daemon::run(settings, move || {
         if background {
             // The starter waits for this line. One that was killed meanwhile never learns of us, and nobody else would.
             if writeln!(std::io::stdout(), "{READY}").is_err() {
@@ -273,7 +275,10 @@ fn daemon(settings: Settings, background: bool) -> Result<u8> {
             }
             leave_standard_streams();
         }
-    }))?;
+    });
+    // As a task among those that send it messages, it has its turn right after them; the future that the runtime was started
+    // with would be looked at only after the system was asked for events once more.
+    let exit_code = block_on(async { tokio::spawn(daemon).await? })?;
     Ok(u8::try_from(exit_code).unwrap_or(1))
 }
 

@@ -111,7 +111,8 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
         daemon.render_viewers();
         take_in(&mut daemon.turns, &mut from_sessions);
         alarm.set(daemon.next_alarm());
-        let turn_ready = daemon.turns.is_ready(Instant::now());
+        let now = Instant::now();
+        let (turn_ready, answer_near) = (daemon.turns.is_ready(now), daemon.turns.is_answer_near(now));
         tokio::select! {
             biased;
             Some(message) = messages.recv() => daemon.handle(message),
@@ -129,6 +130,7 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
                 daemon.give_turn().await;
             }
             () = alarm.rings() => daemon.handle_timeouts(),
+            () = look_again(), if answer_near => {}
         }
         daemon.carry_out();
     }
@@ -138,6 +140,13 @@ pub(super) async fn run(settings: Settings, ready: impl FnOnce()) -> Result<i32>
     drop(messages);
     let _ = tokio::time::timeout(FAREWELL_LIMIT, all_closed.recv()).await;
     Ok(exit_code)
+}
+
+/// Looks at sockets and terminals without falling asleep. Whoever wants the processor, such as the program that is to
+/// answer, has it first.
+async fn look_again() {
+    std::thread::yield_now();
+    tokio::task::yield_now().await;
 }
 
 /// Everything that sessions have said so far; the choice is then among all of them.

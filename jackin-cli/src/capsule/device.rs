@@ -1,14 +1,17 @@
 //! A terminal device, the operator's or our side of a program's, read and written without ever waiting in the loop.
 
 use std::fs::File;
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use jackin_core::Size;
 use rustix::io::Errno;
 use rustix::termios::{self, Winsize};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 
 /// A terminal device. Clones are the same one.
@@ -19,7 +22,7 @@ pub(crate) struct Device(Arc<Sides>);
 /// the other end makes room, and would wake us.
 #[derive(Debug)]
 struct Sides {
-    reads: pipe::Receiver,
+    reads: Mutex<pipe::Receiver>,
     file: File,
 }
 
@@ -36,24 +39,29 @@ impl Device {
     /// Watches a device that was opened so that reads and writes do not wait.
     pub(crate) fn watch(file: File) -> io::Result<Self> {
         let reads = pipe::Receiver::from_file_unchecked(file.try_clone()?)?;
-        Ok(Self(Arc::new(Sides { reads, file })))
+        Ok(Self(Arc::new(Sides { reads: Mutex::new(reads), file })))
     }
 
-    /// What comes from the device, as soon as there is something; nothing or an error when it is gone.
+    /// What comes from the device, as soon as there is something; nothing or an error when it is gone. One task at a time
+    /// may wait for it.
+    ///
+    /// A read takes all that is there, or fills the buffer; so the next one waits to be told of more, and does not ask. On
+    /// the way of a key that would cost as much as the read itself.
     pub(crate) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        loop {
-            self.0.reads.readable().await?;
-            if let Some(read) = self.try_read(buf) {
-                return read;
-            }
-        }
+        let mut buf = ReadBuf::new(buf);
+        poll_fn(|context| {
+            let mut reads = self.0.reads.lock().unwrap_or_else(PoisonError::into_inner);
+            Pin::new(&mut *reads).poll_read(context, &mut buf)
+        })
+        .await?;
+        Ok(buf.filled().len())
     }
 
     /// What is there already, or none.
     pub(super) fn try_read(&self, buf: &mut [u8]) -> Option<io::Result<usize>> {
-        match self.0.reads.try_read(buf) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            done => Some(done),
+        match rustix::io::read(&self.0.file, buf) {
+            Err(Errno::AGAIN | Errno::INTR) => None,
+            done => Some(done.map_err(io::Error::from)),
         }
     }
 

@@ -17,7 +17,7 @@ use rustix::termios::{
     self, ControlModes, InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios,
 };
 
-use super::spawn::own_program;
+use super::own::{is_ours, own_program};
 use super::terminal::leave;
 
 /// How long the capsule may take to let go of the terminal when the client has left or is gone.
@@ -44,8 +44,7 @@ impl Guard {
     pub(super) fn start(before: &Termios, lent_over: Option<OwnedFd>) -> Result<Self> {
         let (program, below) = own_program()?;
         // In somebody else's program, which uses the client as a library, there is nothing to start again.
-        let is_ours = program.file_stem().is_some_and(|stem| stem == "jackin" || stem == "jackin-capsule");
-        ensure!(is_ours, "{} is not this program", program.display());
+        ensure!(is_ours(), "{} is not this program", program.display());
         let settings: Vec<String> = Settings::of(before).0.iter().map(ToString::to_string).collect();
         let mut command = Command::new(program);
         command.args(below).args(["guard", "--settings", &settings.join(",")]);

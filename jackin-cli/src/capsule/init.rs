@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::block_on;
+use super::own::own_program;
 use super::places::DEFAULT_CONFIG;
 
 /// Whether this is the first process of a PID namespace.
@@ -21,7 +22,7 @@ pub(super) fn is_first_process() -> bool {
 
 /// Starts this program again, as the daemon, and serves as process 1 until that has ended. Returns its exit code.
 pub(super) fn run() -> Result<u8> {
-    let own = std::env::current_exe().context("cannot find this program's own file: is /proc mounted?")?;
+    let (own, _) = own_program()?;
     let mut daemon = Command::new(own);
     if std::env::args_os().len() > 1 {
         daemon.args(std::env::args_os().skip(1));

@@ -10,7 +10,7 @@ use jackin_core::AgentEntry;
 use serde_json::{Value, json};
 
 use super::agents::Family;
-use super::spawn::own_program;
+use super::own::own_program;
 
 /// How long an agent may be held up by a hook of ours, in seconds. It takes milliseconds.
 const HOOK_LIMIT: u64 = 5;

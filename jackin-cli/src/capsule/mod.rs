@@ -23,6 +23,7 @@ mod lend;
 mod log;
 mod memory;
 mod output;
+mod own;
 mod peer;
 mod places;
 mod reader;
@@ -65,6 +66,8 @@ pub use endings::{EndRecord, EndedSession};
 pub(crate) use launch::{HookSet, hook_set};
 #[cfg(feature = "host")]
 pub(crate) use output::{print_line, printable};
+#[cfg(feature = "host")]
+pub(crate) use own::Own;
 #[cfg(feature = "host")]
 pub(crate) use report::{ReportError, report};
 #[cfg(feature = "host")]

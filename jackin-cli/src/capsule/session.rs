@@ -12,20 +12,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use jackin_core::{PaneId, SessionId, Size};
 use rustix::process::{Pid, Signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::daemon::Origin;
 use super::device::{Device, open_pty};
 use super::exec_as;
-use super::reader::{Reader, Typing};
-use super::spawn::own_program;
+use super::own::own_program;
+use super::reader::{Printed, Reader, Typing};
 use super::status::Observed;
 use super::unstarted::Unstarted;
 use super::user::SessionUser;
-
-/// How many reads may wait for the daemon; then the program has to wait.
-const READS_AHEAD: usize = 2;
 
 /// How much input may wait for a program that does not read; what comes on top is refused.
 const MAX_PENDING_INPUT: usize = 8 << 20;
@@ -53,8 +50,7 @@ pub(super) struct Program<'a> {
 /// What a session's tasks tell the daemon.
 #[derive(Debug)]
 pub(super) enum SessionEvent {
-    /// The permit lets the reader go on once it is dropped.
-    Printed(Vec<u8>, OwnedSemaphorePermit),
+    Printed(Printed),
     Exited(ExitStatus),
 }
 
@@ -74,8 +70,8 @@ pub(super) struct Session {
     pub(super) stopped_on_purpose: bool,
     /// When it is killed, having been told to end.
     pub(super) kill_at: Option<Instant>,
-    /// Its reader waits while the multiplexer has not caught up.
-    pub(super) parked: Vec<OwnedSemaphorePermit>,
+    /// What the multiplexer has not caught up with yet; its reader waits.
+    pub(super) parked: Option<Printed>,
     process_group: Option<Pid>,
     pty: Device,
     to_pty: mpsc::UnboundedSender<Vec<u8>>,
@@ -133,7 +129,7 @@ impl Session {
         tokio::spawn(read_output(
             Reader::new(id, pty.clone(), program.typing.clone()),
             child,
-            Reports { id, to_daemon, ahead: Arc::new(Semaphore::new(READS_AHEAD)) },
+            Reports { id, to_daemon },
         ));
         Ok(Self {
             id,
@@ -146,7 +142,7 @@ impl Session {
             cwd: program.cwd.map(Path::to_owned),
             stopped_on_purpose: false,
             kill_at: None,
-            parked: Vec::new(),
+            parked: None,
             process_group,
             pty,
             to_pty,
@@ -254,14 +250,12 @@ async fn write_input(
 struct Reports {
     id: SessionId,
     to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
-    ahead: Arc<Semaphore>,
 }
 
 impl Reports {
     /// False when the daemon is gone.
-    async fn printed(&self, bytes: &[u8]) -> bool {
-        let Ok(permit) = Arc::clone(&self.ahead).acquire_owned().await else { return false };
-        self.to_daemon.send((self.id, SessionEvent::Printed(bytes.to_vec(), permit))).await.is_ok()
+    async fn printed(&self, printed: Printed) -> bool {
+        self.to_daemon.send((self.id, SessionEvent::Printed(printed))).await.is_ok()
     }
 }
 
@@ -269,15 +263,14 @@ impl Reports {
 async fn read_output(mut reader: Reader, mut child: tokio::process::Child, reports: Reports) {
     let status = loop {
         tokio::select! {
-            read = reader.fill() => match read {
-                Ok(()) if !reader.filled().is_empty() => {
-                    if !reports.printed(reader.filled()).await {
+            printed = reader.next() => match printed {
+                Some(printed) => {
+                    if !reports.printed(printed).await {
                         return;
                     }
-                    reader.clear();
                 }
                 // The terminal is closed on the program's side: nothing more can come.
-                _ => break child.wait().await,
+                None => break child.wait().await,
             },
             status = child.wait() => {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut reader, &reports)).await;
@@ -292,10 +285,12 @@ async fn read_output(mut reader: Reader, mut child: tokio::process::Child, repor
 
 /// What the program printed before it ended, and what its children print just then.
 async fn drain(reader: &mut Reader, reports: &Reports) {
-    while let Ok(Ok(())) = tokio::time::timeout(DRAIN_SILENCE, reader.fill()).await {
-        if reader.filled().is_empty() || !reports.printed(reader.filled()).await {
+    loop {
+        // Only the program's silence counts, not the time that the daemon takes.
+        reader.ready().await;
+        let Ok(Some(printed)) = tokio::time::timeout(DRAIN_SILENCE, reader.next()).await else { return };
+        if !reports.printed(printed).await {
             return;
         }
-        reader.clear();
     }
 }

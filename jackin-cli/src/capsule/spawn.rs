@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use jackin_core::InstanceName;
 
+use super::own::own_program;
 use super::unstarted::Unstarted;
 
 /// What the daemon prints once it answers.
@@ -104,14 +105,6 @@ pub(crate) fn spawn_daemon(options: SpawnOptions) -> Result<Background> {
         return Err(Unstarted::capsule(why.trim().trim_start_matches("error: "), code).into());
     }
     Ok(Background { socket, child })
-}
-
-/// This program's own file, and what stands before the capsule's commands: one file, two names, and as `jackin` they
-/// are below `capsule`.
-pub(super) fn own_program() -> Result<(PathBuf, Option<&'static str>)> {
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let is_capsule = program.file_stem().is_some_and(|stem| stem == "jackin-capsule");
-    Ok((program, (!is_capsule).then_some("capsule")))
 }
 
 /// A new directory for one capsule's sockets, below the user's runtime directory or the temporary one.

@@ -6,6 +6,10 @@ use jackin_core::SessionId;
 /// How long a program may take to answer a key before others get their turn again.
 const ANSWER_LIMIT: Duration = Duration::from_millis(2);
 
+/// How long the loop stays awake for the answer. A program that echoes has answered by then, and whoever sleeps has to be
+/// woken first, which takes a good part of that time.
+const AWAKE: Duration = Duration::from_micros(200);
+
 /// Whose turn it is among the sessions.
 ///
 /// While a program is about to answer a key, what others say waits for a moment: the answer then finds the loop asleep
@@ -15,6 +19,7 @@ const ANSWER_LIMIT: Duration = Duration::from_millis(2);
 /// Everything that arrived has to be known before the next turn is given.
 #[derive(Debug)]
 pub(super) struct Turns<T> {
+    /// Who is to answer, and when the key was typed.
     awaited: Option<(SessionId, Instant)>,
     /// Whoever was typed into last.
     preferred: Option<SessionId>,
@@ -30,9 +35,14 @@ impl<T> Turns<T> {
 
     /// A key was typed into a session.
     pub(super) fn expect_answer(&mut self, from: SessionId, now: Instant) {
-        self.awaited = Some((from, now + ANSWER_LIMIT));
+        self.awaited = Some((from, now));
         self.preferred = Some(from);
         self.had_turn = false;
+    }
+
+    /// Whether the answer to a key may come at any moment.
+    pub(super) fn is_answer_near(&self, now: Instant) -> bool {
+        self.awaited.is_some_and(|(_, typed)| now < typed + AWAKE)
     }
 
     /// Takes in what a session says.
@@ -57,14 +67,14 @@ impl<T> Turns<T> {
 
     /// When it comes at the latest, if something waits for an answer.
     pub(super) fn due(&self) -> Option<Instant> {
-        let (_, until) = self.awaited?;
-        (!self.waiting.is_empty()).then_some(until)
+        let (_, typed) = self.awaited?;
+        (!self.waiting.is_empty()).then_some(typed + ANSWER_LIMIT)
     }
 
     fn place_of_next(&self, now: Instant) -> Option<usize> {
         let first_of = |wanted: SessionId| self.waiting.iter().position(|(id, _)| *id == wanted);
         match self.awaited {
-            Some((awaited, until)) if now < until => first_of(awaited),
+            Some((awaited, typed)) if now < typed + ANSWER_LIMIT => first_of(awaited),
             _ => {
                 let others = self.waiting.iter().position(|(id, _)| Some(*id) != self.preferred);
                 let preferred = self.preferred.and_then(first_of);
@@ -108,6 +118,18 @@ mod tests {
         turns.arrive(id(1), "answer");
         assert_eq!(all(&mut turns, now), ["answer", "flood 1", "flood 2"]);
         assert_eq!(turns.due(), None);
+    }
+
+    #[test]
+    fn the_loop_stays_awake_for_an_answer_that_comes_at_once() {
+        let (mut turns, now) = (Turns::new(), Instant::now());
+        assert!(!turns.is_answer_near(now));
+        turns.expect_answer(id(1), now);
+        assert!(turns.is_answer_near(now));
+        assert!(!turns.is_answer_near(now + AWAKE), "it does not wait for one that thinks first");
+        turns.arrive(id(1), "answer");
+        turns.next(now);
+        assert!(!turns.is_answer_near(now));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use jackin_core::{AgentStatus, EventKind, SessionId};
 use jackin_mux::Input;
 use jackin_status::ProcessEnd;
 use rustix::process::Signal;
-use tokio::sync::OwnedSemaphorePermit;
 
+use super::super::reader::Printed;
 use super::super::session::{Session, SessionEvent, exit_code};
 use super::super::sweep::sweep_now;
 use super::super::watch::directory_in_front;
@@ -32,9 +32,9 @@ impl Daemon {
     /// Hears whoever is next, if anybody is.
     pub(super) async fn give_turn(&mut self) {
         match self.turns.next(Instant::now()) {
-            Some((id, SessionEvent::Printed(bytes, permit))) => {
-                self.printed(id, &bytes, permit);
-                self.unlooked += bytes.len();
+            Some((id, SessionEvent::Printed(printed))) => {
+                self.unlooked += printed.len();
+                self.printed(id, printed);
                 if self.unlooked >= LOOK_AFTER {
                     // A key waits for one batch at most.
                     self.unlooked = 0;
@@ -46,19 +46,21 @@ impl Daemon {
         }
     }
 
-    pub(super) fn printed(&mut self, id: SessionId, bytes: &[u8], permit: OwnedSemaphorePermit) {
+    fn printed(&mut self, id: SessionId, bytes: Printed) {
         let now = self.steady();
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.observed.printed(now);
         if session.plain_tags {
-            self.watcher.printed(id, bytes, self.clock.now());
+            self.watcher.printed(id, &bytes, self.clock.now());
         }
         self.frame_log.printed(session.pane);
-        self.mux.handle_input(Input::Pty { pane: session.pane, bytes }, now);
-        if self.mux.backlog(session.pane) > 0 {
-            session.parked.push(permit);
+        self.mux.handle_input(Input::Pty { pane: session.pane, bytes: &bytes }, now);
+        self.record(id, &bytes);
+        if let Some(session) = self.sessions.get_mut(&id)
+            && self.mux.backlog(session.pane) > 0
+        {
+            session.parked = Some(bytes);
         }
-        self.record(id, bytes);
         self.screen_changed(id);
     }
 

@@ -15,10 +15,10 @@ impl Daemon {
         if self.mux.poll_timeout().is_some_and(|due| due <= now) {
             self.mux.handle_input(Input::Tick, now);
             let mut caught_up = Vec::new();
-            for session in self.sessions.values_mut().filter(|session| !session.parked.is_empty()) {
+            for session in self.sessions.values_mut().filter(|session| session.parked.is_some()) {
                 caught_up.push(session.id);
                 if self.mux.backlog(session.pane) == 0 {
-                    session.parked.clear();
+                    session.parked = None;
                 }
             }
             for id in caught_up {
