@@ -24,6 +24,8 @@ use asking::Asker;
 use control::Control;
 use terminal::serve_terminal;
 
+pub(super) use terminal::Lent;
+
 /// How many connections a socket serves at once; further ones are closed at once.
 const MAX_CONNECTIONS: usize = 64;
 
@@ -71,8 +73,8 @@ pub(super) enum Message {
 pub(super) struct Attach {
     pub(super) id: u64,
     pub(super) hello: Hello,
-    /// Its terminal came with it.
-    pub(super) terminal_taken: bool,
+    /// Its terminal, where that came with it.
+    pub(super) lent: Option<Lent>,
     /// What it is to get; dropping the sender ends the connection.
     pub(super) frames: mpsc::Sender<ToClient>,
 }

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use jackin_core::protocol::Version;
 use jackin_core::protocol::attach::{self, DecodeError, Frame, Hello, Shutdown, ShutdownReason};
@@ -16,6 +17,39 @@ use super::{Attach, ClientEvent, Message, PATIENCE, READ_SIZE, ToClient};
 
 /// How much of what an operator types is read at once; a paste comes in pieces of a terminal's buffer.
 const KEYS_SIZE: usize = 4 * 1024;
+
+/// A terminal that was lent: the daemon writes to it itself, unless something is on its way already.
+#[derive(Clone, Debug)]
+pub(in crate::capsule) struct Lent {
+    terminal: Device,
+    is_busy: Arc<AtomicBool>,
+}
+
+/// Something is written until this is dropped.
+struct Busy<'a>(&'a AtomicBool);
+
+impl Lent {
+    fn new(terminal: File) -> io::Result<Self> {
+        Ok(Self { terminal: Device::watch(terminal)?, is_busy: Arc::default() })
+    }
+
+    fn busy(&self) -> Busy<'_> {
+        self.is_busy.store(true, Ordering::Relaxed);
+        Busy(&self.is_busy)
+    }
+
+    /// Writes as much of a frame as there is room for now, where nothing that was sent before waits. A frame that is taken at
+    /// once, as most are, makes no detour through the connection's task.
+    pub(in crate::capsule) fn try_write(&self, frame: &[u8]) -> usize {
+        if self.is_busy.load(Ordering::Relaxed) { 0 } else { self.terminal.try_write(frame) }
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
 
 pub(super) async fn serve_terminal(
     first: u8,
@@ -40,9 +74,9 @@ pub(super) async fn serve_terminal(
     let (frames, outgoing) = mpsc::channel::<ToClient>(1);
     let looks_on = hello.read_only;
     // Whoever only looks on must not be able to do more by mistake.
-    let terminal = lent.filter(|_| !looks_on).map(Device::watch).transpose()?;
+    let lent = lent.filter(|_| !looks_on).map(Lent::new).transpose()?;
     let taken = looks_on.then_some(id);
-    let attach = Attach { id, hello, terminal_taken: terminal.is_some(), frames };
+    let attach = Attach { id, hello, lent: lent.clone(), frames };
     if to_daemon.send(Message::Attach(attach)).await.is_err() {
         return Ok(());
     }
@@ -73,17 +107,17 @@ pub(super) async fn serve_terminal(
     // The daemon ends the connection by dropping the frames' sender, the peer by closing.
     tokio::select! {
         () = reading => {}
-        () = read_keys(id, terminal.as_ref(), &to_daemon) => {}
-        _ = write_frames(outgoing, writer, terminal.as_ref(), taken, &to_daemon) => {}
+        () = read_keys(id, lent.as_ref(), &to_daemon) => {}
+        _ = write_frames(outgoing, writer, lent.as_ref(), taken, &to_daemon) => {}
     }
     Ok(())
 }
 
 /// Keys from a terminal that was lent; the others come as frames.
-async fn read_keys(id: u64, terminal: Option<&Device>, to_daemon: &mpsc::Sender<Message>) {
-    let Some(terminal) = terminal else { return std::future::pending().await };
+async fn read_keys(id: u64, lent: Option<&Lent>, to_daemon: &mpsc::Sender<Message>) {
+    let Some(lent) = lent else { return std::future::pending().await };
     let mut buf = vec![0; KEYS_SIZE];
-    while let Ok(len @ 1..) = terminal.read(&mut buf).await {
+    while let Ok(len @ 1..) = lent.terminal.read(&mut buf).await {
         let event = ClientEvent::Input(buf[..len].to_vec());
         if to_daemon.send(Message::Client { id, event }).await.is_err() {
             return;
@@ -99,16 +133,17 @@ async fn read_keys(id: u64, terminal: Option<&Device>, to_daemon: &mpsc::Sender<
 async fn write_frames(
     mut outgoing: mpsc::Receiver<ToClient>,
     mut writer: OwnedWriteHalf,
-    terminal: Option<&Device>,
+    lent: Option<&Lent>,
     taken: Option<u64>,
     to_daemon: &mpsc::Sender<Message>,
 ) -> io::Result<()> {
     let mut wire = Vec::new();
     while let Some(next) = outgoing.recv().await {
+        let _busy = lent.map(Lent::busy);
         wire.clear();
-        match (next, terminal) {
-            (ToClient::Screen(bytes), Some(terminal)) => terminal.write_all(&bytes).await?,
-            (ToClient::Bell, Some(terminal)) => terminal.write_all(b"\x07").await?,
+        match (next, lent) {
+            (ToClient::Screen(bytes), Some(lent)) => lent.terminal.write_all(&bytes).await?,
+            (ToClient::Bell, Some(lent)) => lent.terminal.write_all(b"\x07").await?,
             (ToClient::Screen(bytes), None) => encode(&Frame::Output(&bytes), &mut wire)?,
             (ToClient::Bell, None) => encode(&Frame::Bell, &mut wire)?,
             (ToClient::Frames(frames), _) => wire = frames,

@@ -8,7 +8,7 @@ use jackin_core::protocol::attach::{Frame, Shutdown, ShutdownReason, Welcome, en
 use jackin_mux::Input;
 use tokio::sync::mpsc;
 
-use super::super::connection::{Attach, ToClient};
+use super::super::connection::{Attach, Lent, ToClient};
 use super::Daemon;
 
 /// How long a client that does not read may delay its own farewell.
@@ -19,6 +19,8 @@ pub(super) const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 pub(super) struct Client {
     pub(super) id: u64,
     frames: mpsc::Sender<ToClient>,
+    /// Its terminal, where that was lent.
+    lent: Option<Lent>,
 }
 
 impl Daemon {
@@ -26,14 +28,14 @@ impl Daemon {
         self.client.is_some()
     }
 
-    pub(super) fn attach(&mut self, Attach { id, hello, terminal_taken, frames }: Attach) {
+    pub(super) fn attach(&mut self, Attach { id, hello, lent, frames }: Attach) {
         self.dismiss_client(ShutdownReason::TakenOver, "another terminal attached to this capsule");
         let mut wire = Vec::new();
         let welcome = Welcome {
             version: Version::CURRENT,
             instance: self.instance.clone(),
             session_count: self.sessions.len(),
-            terminal_taken,
+            terminal_taken: lent.is_some(),
         };
         for frame in [Frame::Welcome(welcome), Frame::SessionList(self.session_infos())] {
             // Texts are bounded where they enter; a list that is too long all the same is done without.
@@ -43,7 +45,7 @@ impl Daemon {
         if frames.try_send(ToClient::Frames(wire)).is_err() {
             return;
         }
-        self.client = Some(Client { id, frames });
+        self.client = Some(Client { id, frames, lent });
         let terminal = jackin_mux::Client {
             size: hello.size,
             term: hello.term.as_deref(),
@@ -86,7 +88,12 @@ impl Daemon {
         if let Some((start, before)) = begun {
             self.frame_log.drew(before, self.mux.frames(), screen.len(), start.elapsed());
         }
-        permit.send(ToClient::Screen(screen));
+        let lent = self.client.as_ref().and_then(|client| client.lent.as_ref());
+        let written = lent.map_or(0, |lent| lent.try_write(&screen));
+        screen.drain(..written);
+        if !screen.is_empty() {
+            permit.send(ToClient::Screen(screen));
+        }
     }
 
     pub(super) fn ring(&self) {
