@@ -7,9 +7,10 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file, or refuses: no link that leads elsewhere, and no pipe that would never answer.
+/// Opens a regular file, or refuses: no link that leads elsewhere, and no pipe that would never answer. A terminal that
+/// stands there does not become ours either.
 pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = options.custom_flags(flags.cast_signed()).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));

@@ -133,7 +133,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// The `jackin-capsule` program.
 pub fn main() -> ExitCode {
-    Own::Capsule.is_running();
+    Own::Capsule.has_begun();
     exit(run(Cli::parse().capsule))
 }
 
@@ -278,7 +278,12 @@ fn daemon(settings: Settings, background: bool) -> Result<u8> {
     });
     // As a task among those that send it messages, it has its turn right after them; the future that the runtime was started
     // with would be looked at only after the system was asked for events once more.
-    let exit_code = block_on(async { tokio::spawn(daemon).await? })?;
+    let exit_code = block_on(async {
+        match tokio::spawn(daemon).await {
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            ended => ended?,
+        }
+    })?;
     Ok(u8::try_from(exit_code).unwrap_or(1))
 }
 

@@ -46,7 +46,8 @@ impl Device {
     /// may wait for it.
     ///
     /// A read takes all that is there, or fills the buffer; so the next one waits to be told of more, and does not ask. On
-    /// the way of a key that would cost as much as the read itself.
+    /// the way of a key that would cost as much as the read itself. (Of a terminal that is not in raw mode a read takes one
+    /// line: such a one must not be watched.)
     pub(crate) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let mut buf = ReadBuf::new(buf);
         poll_fn(|context| {

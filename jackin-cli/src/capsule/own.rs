@@ -19,7 +19,7 @@ static OWN: OnceLock<Own> = OnceLock::new();
 
 impl Own {
     /// Says which program this is, first thing in its `main`.
-    pub(crate) fn is_running(self) {
+    pub(crate) fn has_begun(self) {
         // Whoever calls both has one file with two doors, and came in by the first.
         let _ = OWN.set(self);
     }
@@ -30,8 +30,8 @@ pub(super) fn is_ours() -> bool {
     OWN.get().is_some()
 }
 
-/// This program's own file, and what stands before the capsule's commands. Somebody else's program has them below
-/// `capsule` too, as [`run`](super::run) says.
+/// This program's own file, and what stands before the capsule's commands. Somebody else's program that
+/// starts capsules has them below `capsule` too.
 pub(super) fn own_program() -> Result<(PathBuf, Option<&'static str>)> {
     let program =
         std::env::current_exe().context("cannot find this program's own file: is /proc mounted?")?;

@@ -1,4 +1,4 @@
-//! One program in one PTY. Three small tasks move its bytes and wait for its end; the daemon holds the rest.
+//! One program in one PTY. Two small tasks move its bytes and wait for its end; the daemon holds the rest.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -246,7 +246,7 @@ async fn write_input(
     }
 }
 
-/// One session's way to the daemon: so many reads ahead, that the program waits for us and not the other way round.
+/// One session's way to the daemon.
 struct Reports {
     id: SessionId,
     to_daemon: mpsc::Sender<(SessionId, SessionEvent)>,
@@ -273,7 +273,7 @@ async fn read_output(mut reader: Reader, mut child: tokio::process::Child, repor
                 None => break child.wait().await,
             },
             status = child.wait() => {
-                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(&mut reader, &reports)).await;
+                drain(&mut reader, &reports).await;
                 break status;
             }
         }
@@ -285,11 +285,12 @@ async fn read_output(mut reader: Reader, mut child: tokio::process::Child, repor
 
 /// What the program printed before it ended, and what its children print just then.
 async fn drain(reader: &mut Reader, reports: &Reports) {
+    let until = Instant::now() + DRAIN_LIMIT;
     loop {
-        // Only the program's silence counts, not the time that the daemon takes.
+        // The time that the daemon takes is not the program's: what the kernel has is read at least once after it.
         reader.ready().await;
         let Ok(Some(printed)) = tokio::time::timeout(DRAIN_SILENCE, reader.next()).await else { return };
-        if !reports.printed(printed).await {
+        if !reports.printed(printed).await || Instant::now() >= until {
             return;
         }
     }

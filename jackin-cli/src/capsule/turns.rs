@@ -12,7 +12,7 @@ const AWAKE: Duration = Duration::from_micros(200);
 
 /// Whose turn it is among the sessions.
 ///
-/// While a program is about to answer a key, what others say waits for a moment: the answer then finds the loop asleep
+/// While a program is about to answer a key, what others say waits for a moment: the answer then finds the loop waiting
 /// and the processor free, however much the others print. An answer that takes longer does not go to the end of the
 /// line: whoever was typed into last has every other turn, so that it waits for one of the others and not for all.
 ///

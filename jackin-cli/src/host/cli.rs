@@ -103,7 +103,7 @@ enum Command {
 
 /// The `jackin` program.
 pub fn main() -> ExitCode {
-    capsule::Own::Host.is_running();
+    capsule::Own::Host.has_begun();
     let command = Cli::parse().command.unwrap_or_else(|| {
         // Without a terminal there is nobody to look at the console.
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {

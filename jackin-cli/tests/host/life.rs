@@ -158,8 +158,8 @@ fn ten_that_start_at_once_get_ten_names() {
     assert_eq!(operator.json(&["ls", "--json"])["instances"].as_array().unwrap().len(), 10);
 }
 
-/// Makes the shop a repository; without a Git it says that the test is skipped.
-fn has_repository(operator: &Operator) -> bool {
+/// Makes the shop a repository; false, with a word that the test is skipped, where there is no Git.
+fn make_repository(operator: &Operator) -> bool {
     let shop = operator.shop();
     let is_there = git(&shop, &["init", "--quiet", "-b", "main"]);
     if is_there {
@@ -173,7 +173,7 @@ fn has_repository(operator: &Operator) -> bool {
 #[test]
 fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
     let operator = Operator::new();
-    if !has_repository(&operator) {
+    if !make_repository(&operator) {
         return;
     }
     let load = ["load", "--json", "--worktree", "--name", "tree", "--", "sleep", "1000"];
@@ -197,7 +197,7 @@ fn a_worktree_is_made_and_kept_only_while_it_holds_work() {
 #[test]
 fn work_that_is_kept_is_told_of_and_blocks_nobody() {
     let operator = Operator::new();
-    if !has_repository(&operator) {
+    if !make_repository(&operator) {
         return;
     }
     let load = ["load", "--detach", "--worktree", "--", "sh", "-c", "echo work > new.txt; read -r x"];

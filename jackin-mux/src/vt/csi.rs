@@ -232,7 +232,7 @@ impl Screen {
             let mut left = count as usize;
             while left > 0 {
                 let take = left.min(run.len());
-                self.print(std::str::from_utf8(&run[..take]).unwrap_or_default());
+                self.print_ascii(&run[..take]);
                 left -= take;
             }
         } else {

@@ -11,8 +11,10 @@ use super::line::{Extent, MARK, Pieces, RESET_LOOK, split_at_row};
 use super::row::Row;
 use super::search::Direction;
 
-/// Lines are stored in blocks of about this size, dropped whole when their last line is evicted.
+/// Lines are stored in blocks of about this size, dropped whole when their last line is evicted,
 const BLOCK_BYTES: usize = 16 * 1024;
+/// and have no more lines than this: blank ones take no bytes.
+const BLOCK_LINES: usize = 4096;
 /// A line that grows beyond this is broken: text without any line end must not become one endless line.
 const LONGEST_LINE: usize = 64 * 1024;
 #[derive(Debug)]
@@ -107,16 +109,30 @@ impl History {
         self.open = wrapped;
     }
 
+    /// Before new output: if that needs another block, evicts what is too much already, so that a block is free for it.
+    #[inline]
+    pub(super) fn make_room(&mut self, text: &[u8]) {
+        if !self.fits(text) {
+            self.trim();
+        }
+    }
+
+    /// Whether a line has room in the last block.
+    #[inline]
+    fn fits(&self, text: &[u8]) -> bool {
+        self.blocks.back().is_some_and(|block| {
+            block.text.len() + text.len() <= BLOCK_BYTES && block.entries.len() < BLOCK_LINES
+        })
+    }
+
     #[inline]
     fn add(&mut self, text: &[u8], extent: Extent) {
-        let fits = self.blocks.back().is_some_and(|b| b.text.len() + text.len() <= BLOCK_BYTES);
-        if !fits {
-            // What has to go makes room for what comes.
-            self.trim();
+        if !self.fits(text) {
             if let Some(full) = self.blocks.back_mut() {
                 full.seal();
             }
-            let block = self.spare.take().unwrap_or_default();
+            let mut block = self.spare.take().unwrap_or_default();
+            block.text.reserve_exact(text.len());
             self.blocks.push_back(block);
         }
         if let Some(block) = self.blocks.back_mut() {
@@ -164,7 +180,9 @@ impl History {
         self.lines -= 1;
         self.evicted += 1;
         if block.gone == block.entries.len() {
-            self.spare = self.blocks.pop_front().map(Block::emptied);
+            // None that a long line has made larger than others, or that was given back in part.
+            let empty = self.blocks.pop_front().filter(|block| block.text.capacity() == BLOCK_BYTES);
+            self.spare = empty.map(Block::emptied).or(self.spare.take());
         }
         if self.lines == 0 {
             self.open = false;
@@ -319,7 +337,11 @@ impl History {
     /// Heap bytes held.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.blocks.iter().map(|b| b.text.capacity() + b.entries.capacity() * size_of::<Entry>()).sum()
+        self.blocks
+            .iter()
+            .chain(&self.spare)
+            .map(|b| b.text.capacity() + b.entries.capacity() * size_of::<Entry>())
+            .sum()
     }
 }
 
@@ -356,11 +378,8 @@ impl Block {
         }
     }
 
-    /// Itself with nothing in it; none that a long line has made larger than others.
+    /// Itself with nothing in it.
     fn emptied(mut self) -> Self {
-        if self.text.capacity() != BLOCK_BYTES {
-            return Self::default();
-        }
         self.text.clear();
         self.entries.clear();
         Self { gone: 0, rows: Cell::new(None), ..self }
@@ -423,7 +442,17 @@ mod tests {
         }
         assert_eq!(history.lines(), 3);
         assert_eq!(text(&history, 0, 80), "line 1997");
-        assert!(history.held() < 2 * (BLOCK_BYTES + 16 * 1024));
+        assert!(history.held() < 3 * (BLOCK_BYTES + 16 * 1024));
+    }
+
+    #[test]
+    fn blank_lines_take_memory_for_those_that_are_kept() {
+        let mut history = History::new(100, 1 << 20);
+        for _ in 0..1_000_000 {
+            history.push_row(b"", false);
+        }
+        assert_eq!(history.lines(), 100);
+        assert!(history.held() < 8 * BLOCK_LINES * size_of::<Entry>(), "{}", history.held());
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Past {
     pub(super) fn push_line(&mut self, line: &[u8], extent: Extent, wrapped: bool) {
         self.pushed += extent.rows(line, self.columns) as u64;
         if self.history.is_kept() {
+            self.history.make_room(line);
             self.history.push(line, extent, wrapped);
         }
     }

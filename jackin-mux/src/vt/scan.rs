@@ -400,6 +400,22 @@ mod tests {
     }
 
     #[test]
+    fn text_ends_where_a_look_at_each_byte_says() {
+        let kinds = [0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x9f, 0xff];
+        let mut seed = 1u32;
+        for _ in 0..20_000 {
+            let bytes: [u8; 19] = std::array::from_fn(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // Stops are rare, or nothing would come behind the first byte.
+                let kind = kinds[(seed >> 24) as usize % kinds.len()];
+                if matches!(kind, 0x00 | 0x1f | 0x7f) && seed & 0x3000 != 0 { b'a' } else { kind }
+            });
+            let len = bytes.iter().position(|b| *b < 0x20 || *b == 0x7f).unwrap_or(bytes.len());
+            assert_eq!(text_len(&bytes), (len, bytes[..len].is_ascii()), "{bytes:x?}");
+        }
+    }
+
+    #[test]
     fn a_sequence_without_end_is_bounded() {
         let mut scanner = Scanner::default();
         let long = [b"\x1b[".as_slice(), &vec![b';'; 100_000], b"mx"].concat();

@@ -1,7 +1,7 @@
 //! History, viewport, search, text.
 
 use jackin_core::Size;
-use jackin_mux::vt::{Direction, Point, Row, Search};
+use jackin_mux::vt::{Direction, Point, Row, Search, Settings, Terminal};
 
 use crate::shown::{fed, history_text, lines};
 
@@ -165,4 +165,23 @@ fn a_cursor_in_the_middle_of_a_wide_character_survives_a_new_size() {
     let mut terminal = fed(6, 20, "中\x1b[1;2H".as_bytes());
     terminal.resize(Size::new(6, 10));
     assert_eq!((terminal.cursor().row, terminal.cursor().column), (0, 1));
+}
+
+/// The rows of the screen pass through history, which may be full, or keep nothing at all.
+#[test]
+fn a_resize_keeps_a_screen_that_history_has_no_room_for() {
+    for history_lines in [0, 10, 100] {
+        let settings = Settings { history_lines, ..Settings::default() };
+        let mut terminal = Terminal::new(Size::new(100, 400), settings);
+        for line in 0..300 {
+            terminal.feed_all(format!("\r\nline {line} {}", "x".repeat(350)).as_bytes());
+        }
+        terminal.feed_all(b"\x1b[10;1H");
+        let before = terminal.screen_text();
+        terminal.resize(Size::new(100, 399));
+        assert_eq!(terminal.screen_text(), before, "{history_lines} lines of history");
+        assert_eq!(terminal.cursor().row, 9);
+        terminal.feed_all(b"here");
+        assert!(terminal.screen_text().lines().nth(9).unwrap().starts_with("here 2"));
+    }
 }

@@ -12,18 +12,24 @@ impl Daemon {
     /// Gives the multiplexer its time when that is due, and readers that waited for it theirs.
     pub(super) fn tick(&mut self) {
         let now = self.steady();
-        if self.mux.poll_timeout().is_some_and(|due| due <= now) {
+        let is_due = self.mux.poll_timeout().is_some_and(|due| due <= now);
+        if is_due {
             self.mux.handle_input(Input::Tick, now);
-            let mut caught_up = Vec::new();
-            for session in self.sessions.values_mut().filter(|session| session.parked.is_some()) {
+        }
+        let mut caught_up = Vec::new();
+        // It may have caught up at another time too: whoever ends lets all others go on.
+        for session in self.sessions.values_mut().filter(|session| session.parked.is_some()) {
+            if is_due {
                 caught_up.push(session.id);
-                if self.mux.backlog(session.pane) == 0 {
-                    session.parked = None;
-                }
             }
-            for id in caught_up {
-                self.screen_changed(id);
+            if self.mux.backlog(session.pane) == 0 {
+                session.parked = None;
             }
+        }
+        for id in caught_up {
+            self.screen_changed(id);
+        }
+        if is_due {
             self.carry_out();
         }
     }

@@ -75,10 +75,10 @@ fn text(path: &Path, most: u64) -> Result<Option<String>> {
 }
 
 /// A file that need not be there.
-pub(super) fn small_file(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn small_file(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     match read_regular(path, most) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
+        read => read.map(Some).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
